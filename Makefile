@@ -1,0 +1,56 @@
+# All dev commands. `make` alone lists them.
+# Assumed: CPython 3.11 or newer with venv and pip, and make. Everything else goes into .venv.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
+	"$$p" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo "$$p"; break; }; done)
+
+MEMBERS := proto services/engine/rules services/engine/server services/matchmaker \
+	services/progression services/kit services/all_in_one clients/python_sdk
+PACKAGES := services/engine/rules/opolyx_rules services/engine/server/opolyx_engine \
+	services/matchmaker/opolyx_matchmaker services/progression/opolyx_progression \
+	services/kit/opolyx_servicekit services/all_in_one/opolyx_server clients/python_sdk/opolyx_sdk
+LOCKED := $(VENV)/.locked
+INSTALLED := $(VENV)/.installed
+
+# Further arguments of demo, test and bench: make test ARGS="-k rent"
+ARGS ?=
+
+.PHONY: help
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# --- Set-up ---------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: $(INSTALLED) ## Install everything into .venv (only what changed)
+
+$(LOCKED): requirements.lock
+	@test -n "$(PYTHON)" || { echo "needs CPython 3.11 or newer with venv (Debian: python3-venv)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(INSTALLED): $(LOCKED) $(MEMBERS:%=%/pyproject.toml)
+	$(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation $(MEMBERS:%=--editable ./%)
+	@touch $@
+
+.PHONY: lock
+lock: setup ## Resolve the dependencies anew into requirements.lock (ARGS=--upgrade for newer ones)
+	$(BIN)/python tools/lock_requirements.py $(ARGS)
+
+.PHONY: clean
+clean: ## Remove .venv, caches and results
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis htmlcov .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- Use ------------------------------------------------------------------------------------------
+
+.PHONY: demo
+demo: setup ## Serve, play a full game of four bots over gRPC, verify it
+	$(BIN)/opolyx demo $(ARGS)

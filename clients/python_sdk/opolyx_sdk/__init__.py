@@ -1,0 +1,1 @@
+"""Client, bots, local simulator and arena of opolyx."""

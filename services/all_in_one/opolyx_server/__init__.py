@@ -1,0 +1,1 @@
+"""All opolyx services in one process."""

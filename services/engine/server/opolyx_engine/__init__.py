@@ -1,0 +1,1 @@
+"""The authoritative game service of opolyx."""

@@ -1,0 +1,1 @@
+"""Identity, rooms, quick match and bot seating of opolyx."""

@@ -1,0 +1,1 @@
+"""Awards, levels, cards, ratings and leaderboards of opolyx."""

@@ -54,3 +54,13 @@ clean: ## Remove .venv, caches and results
 .PHONY: demo
 demo: setup ## Serve, play a full game of four bots over gRPC, verify it
 	$(BIN)/opolyx demo $(ARGS)
+
+# --- Proto ----------------------------------------------------------------------------------------
+
+.PHONY: proto
+proto: setup ## Regenerate the Python code beside the .proto files
+	$(BIN)/python tools/generate_protos.py
+
+.PHONY: proto-baseline
+proto-baseline: setup ## Make the contract as it is now the one `make check` compares with
+	$(BIN)/buf build --output proto/baseline.binpb

@@ -6,8 +6,10 @@ index; everything else in the repository works without either.
 """
 
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -22,21 +24,23 @@ HEADER: Final = (
 
 def main() -> int:
     """Resolve, write the lock and return the exit code of the resolver."""
-    command = [
-        *(sys.executable, "-m", "uv", "pip", "compile", "-"),
-        *("--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"),
-        *("--no-emit-index-url", "--no-header", "--no-annotate", "--no-config", "--quiet"),
-        *sys.argv[1:],
-    ]
-    if LOCK.exists():
-        # uv keeps the locked versions that still fit when it finds them in its output file.
-        command += ["--output-file", str(LOCK)]
-    requirements = "\n".join(declared_requirements())
-    done = subprocess.run(  # noqa: S603 - our own interpreter and arguments
-        command, input=requirements, text=True, cwd=ROOT, stdout=subprocess.PIPE, check=False
-    )
-    if done.returncode == 0:
-        LOCK.write_text(HEADER + without_comments(done.stdout))
+    with tempfile.TemporaryDirectory() as name:
+        output = Path(name) / LOCK.name
+        if LOCK.exists():
+            # uv keeps the versions it finds in its output file, if they still fit.
+            shutil.copy(LOCK, output)
+        command = [
+            *(sys.executable, "-m", "uv", "pip", "compile", "-", "--output-file", str(output)),
+            *("--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"),
+            *("--no-emit-index-url", "--no-header", "--no-annotate", "--no-config", "--quiet"),
+            *sys.argv[1:],
+        ]
+        requirements = "\n".join(declared_requirements())
+        done = subprocess.run(  # noqa: S603 - our own interpreter and arguments
+            command, input=requirements, text=True, cwd=ROOT, check=False
+        )
+        if done.returncode == 0:
+            LOCK.write_text(HEADER + without_comments(output.read_text()))
     return done.returncode
 
 

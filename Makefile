@@ -18,6 +18,8 @@ PACKAGES := services/engine/rules/opolyx_rules services/engine/server/opolyx_eng
 LOCKED := $(VENV)/.locked
 INSTALLED := $(VENV)/.installed
 
+# Processes that run tests
+WORKERS ?= 2
 # Further arguments of demo, test and bench: make test ARGS="-k rent"
 ARGS ?=
 
@@ -64,3 +66,46 @@ proto: setup ## Regenerate the Python code beside the .proto files
 .PHONY: proto-baseline
 proto-baseline: setup ## Make the contract as it is now the one `make check` compares with
 	$(BIN)/buf build --output proto/baseline.binpb
+
+# --- Tests and checks -----------------------------------------------------------------------------
+# setup is a prerequisite of each, so that any of them is the first command on a new machine.
+
+.PHONY: test
+test: setup ## Run all tests (ARGS="-k rent" or a path for some)
+	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+.PHONY: golden
+golden: setup ## Rewrite the golden files from what the code does now; review the diff
+	$(BIN)/pytest tests/golden --update-golden -p no:randomly $(ARGS)
+
+.PHONY: bench
+bench: setup ## Measure, and print a table
+	$(BIN)/python tests/bench $(ARGS)
+
+.PHONY: cov
+cov: setup ## Run all tests and print what no test reaches
+	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)
+
+.PHONY: format
+format: setup ## Format, and fix what ruff can fix
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: quick
+quick: setup ## Check format, lint, imports, proto and generated code: seconds
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	$(BIN)/python tools/generate_protos.py --check
+
+.PHONY: types
+types: setup ## Check the types of all packages, tests and tools
+	$(BIN)/mypy $(PACKAGES) tests tools
+
+.PHONY: breaking
+breaking: setup ## Compare the contract with the released one, proto/baseline.binpb
+	$(BIN)/buf breaking --against proto/baseline.binpb
+
+.PHONY: check
+check: quick breaking types test ## Everything, exactly as CI does it

@@ -1,0 +1,164 @@
+"""Keys in JWKS files: public ones that check tokens, private ones that sign them."""
+
+import base64
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import jwt
+import structlog
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from jwt.algorithms import OKPAlgorithm
+
+_log = structlog.get_logger(__name__)
+
+ALGORITHMS: Final = ("EdDSA", "ES256", "RS256")
+"""The signature algorithms that can be allowed."""
+
+_PRIVATE_PART: Final = "d"
+_RELOAD_SECONDS: Final = 2.0
+
+
+class KeyFile:
+    """A JWKS file held in memory and read again when it changes, so that keys can rotate.
+
+    A change that can't be read (half written, say) is logged and the old keys stay.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        private: bool = False,
+        algorithms: Iterable[str] = ("EdDSA",),
+        monotonic: Callable[[], float] | None = None,
+    ) -> None:
+        """Read the file.
+
+        Args:
+            path: a JSON Web Key Set, each key with a `kid`.
+            private: whether it holds private keys; a public set that does is refused.
+            algorithms: the algorithms allowed, out of `ALGORITHMS`; other keys are left out.
+            monotonic: seconds, to look for a change at most every two; None looks every time.
+
+        Raises:
+            ValueError: an algorithm isn't known, or the file isn't such a set.
+            OSError: it can't be read.
+        """
+        self._algorithms = frozenset(algorithms)
+        if unknown := self._algorithms - set(ALGORITHMS):
+            raise ValueError(f"signature algorithm {sorted(unknown)} is not one of {ALGORITHMS}")
+        self._path = path
+        self._private = private
+        self._monotonic = monotonic
+        self.version = 0
+        """Rises whenever the keys changed."""
+        self._stamp = self._stamp_now()
+        self._keys = self._read()
+        self._looked = monotonic() if monotonic else 0.0
+
+    def keys(self) -> Mapping[str, jwt.PyJWK]:
+        """The keys by `kid`, in the file's order."""
+        if self._monotonic is not None:
+            now = self._monotonic()
+            if now - self._looked < _RELOAD_SECONDS:
+                return self._keys
+            self._looked = now
+        self._refresh()
+        return self._keys
+
+    def _refresh(self) -> None:
+        try:
+            stamp = self._stamp_now()
+            if stamp == self._stamp:
+                return
+            self._stamp = stamp
+            self._keys = self._read()
+            self.version += 1
+            _log.info("keys_reloaded", path=str(self._path), keys=list(self._keys))
+        except (OSError, ValueError) as error:
+            _log.warning("keys_not_reloaded", path=str(self._path), error=str(error))
+
+    def _stamp_now(self) -> tuple[int, int, int]:
+        found = os.stat(self._path)
+        return found.st_mtime_ns, found.st_ino, found.st_size
+
+    def _read(self) -> dict[str, jwt.PyJWK]:
+        try:
+            entries = json.loads(self._path.read_text("utf-8"))["keys"]
+            parsed = [self._parse(entry) for entry in entries]
+        except (jwt.PyJWTError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{self._path} is not a usable key set") from error
+        keys = {str(key.key_id): key for key in parsed if key.algorithm_name in self._algorithms}
+        if not keys:
+            raise ValueError(f"{self._path} has no key for {sorted(self._algorithms)}")
+        return keys
+
+    def _parse(self, entry: dict[str, object]) -> jwt.PyJWK:
+        if not entry.get("kid"):
+            raise ValueError(f"a key in {self._path} has no kid")
+        if (_PRIVATE_PART in entry) != self._private or entry.get("kty") == "oct":
+            kind = "private" if self._private else "public"
+            raise ValueError(f"{self._path} must hold {kind} keys only")
+        return jwt.PyJWK(entry)
+
+
+def public_keys_path(private_path: Path) -> Path:
+    """Where the public set of a private one lies: `keys.json` has `keys.public.json` beside it."""
+    return private_path.with_name(f"{private_path.stem}.public{private_path.suffix}")
+
+
+def create_keys(private_path: Path) -> Path:
+    """Write a new Ed25519 key pair; returns the public set's path.
+
+    The private file appears whole, with mode 0600.
+
+    Raises:
+        FileExistsError: there is a private set already; it is left as it is.
+    """
+    private_path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = private_path.with_name(f".{private_path.name}.{secrets.token_hex(6)}")
+    _write(temporary, {"keys": [_new_private_jwk()]}, mode=0o600)
+    try:
+        os.link(temporary, private_path)
+    finally:
+        temporary.unlink()
+    return _write_public(private_path)
+
+
+def ensure_keys(private_path: Path) -> Path:
+    """As `create_keys`, but an existing pair is kept; safe when several processes start at once."""
+    try:
+        return create_keys(private_path)
+    except FileExistsError:
+        return _write_public(private_path)
+
+
+def _new_private_jwk() -> dict[str, str]:
+    jwk: dict[str, str] = OKPAlgorithm.to_jwk(Ed25519PrivateKey.generate(), as_dict=True)
+    thumbprint = hashlib.sha256(jwk["x"].encode()).digest()[:9]
+    kid = base64.urlsafe_b64encode(thumbprint).decode()
+    return {**jwk, "kid": kid, "alg": "EdDSA", "use": "sig"}
+
+
+def _write_public(private_path: Path) -> Path:
+    """Derived from the private set, so that whoever writes it last writes the same."""
+    private = json.loads(private_path.read_text("utf-8"))
+    public = [{k: v for k, v in key.items() if k != _PRIVATE_PART} for key in private["keys"]]
+    path = public_keys_path(private_path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    _write(temporary, {"keys": public}, mode=0o644)
+    os.replace(temporary, path)
+    return path
+
+
+def _write(path: Path, content: Mapping[str, object], *, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())

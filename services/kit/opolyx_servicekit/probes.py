@@ -1,0 +1,65 @@
+"""Health, for liveness (the empty name) and for the readiness of each service."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, Final
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+LIVENESS: Final = ""
+"""The name to ask for liveness under."""
+
+_SERVING: Final = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
+_UNKNOWN: Final = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
+
+
+class Probes(health_pb2_grpc.HealthServicer):
+    """The health service of a server.
+
+    Liveness is SERVING as long as the process works, also while it drains: a probe must not kill
+    what says goodbye. Each service's own name is its readiness. A watcher that stalls delays
+    nobody, and open watches end with the server instead of using up its whole grace.
+    """
+
+    def __init__(self, service_names: Iterable[str]) -> None:
+        """Nothing is ready yet; names are full names such as `package.v1.Service`."""
+        self._statuses = dict.fromkeys(service_names, _NOT_SERVING) | {LIVENESS: _SERVING}
+        self._ended = False
+        self._changed = asyncio.Event()
+
+    def set_ready(self, ready: bool) -> None:
+        """Set the readiness of all services."""
+        for name in self._statuses:
+            if name != LIVENESS:
+                self._statuses[name] = _SERVING if ready else _NOT_SERVING
+        self._tell_watchers()
+
+    def end_watches(self) -> None:
+        """End the open watches, and later ones at once."""
+        self._ended = True
+        self._tell_watchers()
+
+    async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+        """The status of a name; NOT_FOUND if there is no such service."""
+        status = self._statuses.get(request.service)
+        if status is None:
+            await context.abort(grpc.StatusCode.NOT_FOUND, "no such service here")
+        return health_pb2.HealthCheckResponse(status=status)
+
+    async def Watch(self, request: Any, context: Any) -> None:  # noqa: N802
+        """The status of a name now and whenever it changes."""
+        sent = None
+        while not self._ended:
+            changed = self._changed
+            status = self._statuses.get(request.service, _UNKNOWN)
+            if status != sent:
+                await context.write(health_pb2.HealthCheckResponse(status=status))
+                sent = status
+            await changed.wait()
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "the server stops")
+
+    def _tell_watchers(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

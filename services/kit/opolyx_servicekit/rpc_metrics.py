@@ -1,0 +1,120 @@
+"""`grpc_server_*` metrics, named and labelled as go-grpc does it."""
+
+from typing import Final
+
+import grpc
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+_LABELS: Final = ("grpc_type", "grpc_service", "grpc_method")
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+def new_registry() -> CollectorRegistry:
+    """A registry of one's own, with the process's and the interpreter's metrics."""
+    registry = CollectorRegistry(auto_describe=True)
+    ProcessCollector(registry=registry)
+    PlatformCollector(registry=registry)
+    GCCollector(registry=registry)
+    return registry
+
+
+class RpcMetrics:
+    """The metrics of all RPCs of a process; make one and share it between servers."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        """Register the metrics with `registry`, or with a new one."""
+        self.registry = registry or new_registry()
+        """Where services register their own metrics too."""
+        self._started = Counter(
+            "grpc_server_started", "RPCs started.", _LABELS, registry=self.registry
+        )
+        self._handled = Counter(
+            "grpc_server_handled",
+            "RPCs completed, by their code.",
+            (*_LABELS, "grpc_code"),
+            registry=self.registry,
+        )
+        self._received = Counter(
+            "grpc_server_msg_received", "Messages received.", _LABELS, registry=self.registry
+        )
+        self._sent = Counter(
+            "grpc_server_msg_sent", "Messages sent.", _LABELS, registry=self.registry
+        )
+        self._seconds = Histogram(
+            "grpc_server_handling_seconds",
+            "Seconds from the start of an RPC to its end.",
+            _LABELS,
+            registry=self.registry,
+            buckets=_BUCKETS,
+        )
+
+    def of_method(
+        self, method: str, *, request_streaming: bool, response_streaming: bool
+    ) -> "MethodMetrics":
+        """The metrics of one method; keep the result, finding it costs more than counting."""
+        kind = _kind(request_streaming, response_streaming)
+        service, name = method.lstrip("/").rsplit("/", 1)
+        labels = (kind, service, name)
+        return MethodMetrics(
+            self._started.labels(*labels),
+            self._received.labels(*labels),
+            self._sent.labels(*labels),
+            self._seconds.labels(*labels),
+            self._handled,
+            labels,
+        )
+
+
+class MethodMetrics:
+    """The metrics of one method, with their labels already bound."""
+
+    __slots__ = (
+        "_handled",
+        "_handled_by_code",
+        "_labels",
+        "received",
+        "seconds",
+        "sent",
+        "started",
+    )
+
+    def __init__(
+        self,
+        started: Counter,
+        received: Counter,
+        sent: Counter,
+        seconds: Histogram,
+        handled: Counter,
+        labels: tuple[str, str, str],
+    ) -> None:
+        """Bind `labels` (type, service, method) of `handled`; the others are bound already."""
+        self.started = started
+        self.received = received
+        self.sent = sent
+        self.seconds = seconds
+        self._handled = handled
+        self._labels = labels
+        self._handled_by_code: dict[grpc.StatusCode, Counter] = {}
+
+    def handled(self, code: grpc.StatusCode, seconds: float) -> None:
+        """Count a finished RPC."""
+        counter = self._handled_by_code.get(code)
+        if counter is None:
+            counter = self._handled.labels(*self._labels, _go_name(code))
+            self._handled_by_code[code] = counter
+        counter.inc()
+        self.seconds.observe(seconds)
+
+
+def _kind(request_streaming: bool, response_streaming: bool) -> str:
+    if request_streaming:
+        return "bidi_stream" if response_streaming else "client_stream"
+    return "server_stream" if response_streaming else "unary"
+
+
+def _go_name(code: grpc.StatusCode) -> str:
+    """`NOT_FOUND` is NotFound there; OK stays."""
+    return "OK" if code is grpc.StatusCode.OK else code.name.title().replace("_", "")

@@ -1,0 +1,248 @@
+"""The server of a service: gRPC, health, reflection and metrics, from start to drain."""
+
+import asyncio
+import importlib
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+from wsgiref.simple_server import WSGIServer
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from prometheus_client import start_http_server
+
+from opolyx_servicekit.access import AccessTable, Verifier
+from opolyx_servicekit.interceptor import ServerInterceptor
+from opolyx_servicekit.probes import Probes
+from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.transport_security import CertificateFiles
+
+_log = structlog.get_logger(__name__)
+
+MAX_MESSAGE_BYTES: Final = 1 << 20
+"""The largest message that a server accepts."""
+
+_OPTIONS: Final = (
+    ("grpc.so_reuseport", 0),  # a second server on the same port must fail
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_metadata_size", 16 << 10),
+    ("grpc.absolute_max_metadata_size", 32 << 10),
+    ("grpc.max_concurrent_streams", 10_000),
+    # Bursts of stream opens are cancelled at the default of 1,000.
+    ("grpc.server.max_pending_requests", 20_000),
+    ("grpc.server.max_pending_requests_hard_limit", 40_000),
+    # We look for dead peers, and let clients ping every 20 s, also without calls.
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.max_ping_strikes", 4),
+)
+_PROBE_OPTIONS: Final = (("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", 4096))
+
+
+class ServiceServer:
+    """One gRPC server with what belongs to it. Use as a context, or `start` and `drain`."""
+
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        *,
+        add_services: Callable[[grpc.aio.Server], None],
+        service_names: Iterable[str],
+        roles: Mapping[str, frozenset[str]],
+        verifier: Verifier | None,
+        metrics: RpcMetrics | None = None,
+        on_drain: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Describe the server; nothing is opened before `start`.
+
+        Args:
+            settings: addresses, TLS, grace, reflection.
+            add_services: adds the servicers; called by `start`.
+            service_names: their full names, for health and reflection.
+            roles: by full method name, the roles that may call it, or `access.PUBLIC`.
+            verifier: checks callers' tokens.
+            metrics: shared between the servers of a process; new ones if absent.
+            on_drain: says goodbye on open streams and hands work over; called when readiness is
+                gone and calls are still served; given up after the grace.
+        """
+        self._settings = settings
+        self._add_services = add_services
+        self._names = tuple(service_names)
+        self._interceptor_access = AccessTable(roles, verifier)
+        self.metrics = metrics or RpcMetrics()
+        """The metrics; services register their own with `metrics.registry`."""
+        self._on_drain = on_drain
+        self._server: grpc.aio.Server | None = None
+        self._probe_server: grpc.aio.Server | None = None
+        self._metrics_server: tuple[WSGIServer, threading.Thread] | None = None
+        self._probes: Probes | None = None
+        self._drain_lock = asyncio.Lock()
+        self._port = 0
+        self._probe_port = 0
+
+    @property
+    def bound_port(self) -> int:
+        """The port of the gRPC server; 0 before `start`."""
+        return self._port
+
+    @property
+    def probe_port(self) -> int:
+        """The port of the health-only server; 0 if there is none."""
+        return self._probe_port
+
+    @property
+    def metrics_port(self) -> int:
+        """The port of the Prometheus endpoint; 0 if there is none."""
+        return self._metrics_server[0].server_port if self._metrics_server else 0
+
+    async def start(self) -> None:
+        """Open the ports and serve; ready once this returns.
+
+        Raises:
+            RuntimeError: an address can't be bound.
+            OSError: the metrics address can't be bound, or a TLS file can't be read.
+        """
+        self._probes = Probes(self._names)
+        interceptor = ServerInterceptor(self._interceptor_access, self.metrics)
+        self._server = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        self._add_services(self._server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._probes, self._server)
+        if self._settings.reflection:
+            names = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, self._server)
+        self._port = self._bind(self._server)
+        await self._start_probe_server(self._probes)
+        self._start_metrics_server()
+        await self._server.start()
+        self._probes.set_ready(True)
+        _log.info("server_started", port=self._port, **self._settings.describe())
+
+    def set_ready(self, ready: bool) -> None:
+        """Set the readiness of all services, say when the store goes away and comes back."""
+        if self._probes is not None:
+            self._probes.set_ready(ready)
+
+    async def drain(self) -> None:
+        """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace.
+
+        May be called again, and before `start`.
+        """
+        async with self._drain_lock:
+            if self._server is None or self._probes is None:
+                return
+            _log.info("server_draining", grace_seconds=self._settings.grace_seconds)
+            self._probes.set_ready(False)
+            await self._say_goodbye()
+            self._probes.end_watches()
+            await self._server.stop(self._settings.grace_seconds)
+            await self._stop_side_servers()
+            self._server = None
+            _log.info("server_stopped")
+
+    async def __aenter__(self) -> Self:
+        """Start."""
+        try:
+            await self.start()
+        except BaseException:
+            await self._stop_side_servers()
+            if self._server is not None:
+                await self._server.stop(None)
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Drain, unless that was done."""
+        await self.drain()
+
+    def _bind(self, server: grpc.aio.Server) -> int:
+        cert, key = self._settings.tls_cert_file, self._settings.tls_key_file
+        if cert is None and key is None:
+            return server.add_insecure_port(self._settings.listen_address)
+        if cert is None or key is None:
+            raise ValueError("tls_cert_file and tls_key_file belong together")
+        files = CertificateFiles(cert, key, self._settings.tls_client_ca_file)
+        return server.add_secure_port(self._settings.listen_address, files.credentials())
+
+    async def _start_probe_server(self, probes: Probes) -> None:
+        if self._settings.probe_address is None:
+            return
+        self._probe_server = grpc.aio.server(options=_PROBE_OPTIONS)
+        health_pb2_grpc.add_HealthServicer_to_server(probes, self._probe_server)
+        self._probe_port = self._probe_server.add_insecure_port(self._settings.probe_address)
+        await self._probe_server.start()
+
+    def _start_metrics_server(self) -> None:
+        if self._settings.metrics_address is None:
+            return
+        host, _, port = self._settings.metrics_address.rpartition(":")
+        self._metrics_server = start_http_server(
+            int(port), addr=host.strip("[]"), registry=self.metrics.registry
+        )
+
+    async def _say_goodbye(self) -> None:
+        """A failed goodbye must not keep the server from stopping."""
+        if self._on_drain is None:
+            return
+        try:
+            await asyncio.wait_for(self._on_drain(), self._settings.grace_seconds)
+        except Exception:
+            _log.exception("drain_incomplete")
+
+    async def _stop_side_servers(self) -> None:
+        if self._probe_server is not None:
+            await self._probe_server.stop(0)
+        if self._metrics_server is not None:
+            server, thread = self._metrics_server
+            await asyncio.to_thread(server.shutdown)
+            server.server_close()
+            await asyncio.to_thread(thread.join)
+
+
+def run(main: Callable[[asyncio.Event], Awaitable[None]]) -> int:
+    """Run a service's `main` until it returns; the process's exit code.
+
+    SIGTERM and SIGINT set the event that `main` is given: it then drains and returns, and the
+    code is 0. A second signal cancels it, and the code is 1. uvloop is used if installed.
+    """
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        try:
+            runner.run(_with_signals(main))
+        except asyncio.CancelledError:
+            return 1
+    return 0
+
+
+async def _with_signals(main: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    stop = asyncio.Event()
+    task = asyncio.current_task()
+
+    def on_signal() -> None:
+        if stop.is_set() and task is not None:
+            task.cancel()
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    await main(stop)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        uvloop: Any = importlib.import_module("uvloop")
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory

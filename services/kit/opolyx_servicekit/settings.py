@@ -1,0 +1,95 @@
+"""The settings every service shares.
+
+A service subclasses `ServiceSettings` in its own `settings.py`, adds its fields and names its
+prefix: `model_config = SettingsConfigDict(env_prefix="OPOLYX_<SERVICE>_")`.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+_MASK: Final = "***"
+_SECRET_NAME: Final = re.compile(r"secret|token|key|password")
+_URL_USER: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+
+
+class ServiceSettings(BaseSettings):
+    """Settings common to all services; frozen, read from the environment, unknown names refused."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="OPOLYX_", extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
+
+    listen_address: str = "127.0.0.1:0"
+    """Host and port of the gRPC server; port 0 takes a free one."""
+
+    probe_address: str | None = None
+    """Host and port of a plaintext server with health alone, for probes that can't speak TLS."""
+
+    metrics_address: str | None = None
+    """Host and port of the Prometheus endpoint; none if absent."""
+
+    store_url: str = "sqlite:///opolyx.db"
+    """The store; `sqlite:///file` is relative to the working directory, `sqlite:////file` absolute."""
+
+    verification_keys_file: Path | None = None
+    """JWKS file of the public keys that callers' tokens are checked with."""
+
+    token_algorithms: Annotated[tuple[str, ...], NoDecode] = ("EdDSA",)
+    """Signature algorithms accepted in tokens, out of EdDSA, ES256 and RS256, with commas."""
+
+    issuer: str = "opolyx"
+    """The `iss` that tokens must carry."""
+
+    audience: str = "opolyx"
+    """The `aud` that tokens must carry."""
+
+    tls_cert_file: Path | None = None
+    """PEM certificate chain of the gRPC server; plaintext if absent; re-read when it changes."""
+
+    tls_key_file: Path | None = None
+    """PEM private key that belongs to `tls_cert_file`."""
+
+    tls_client_ca_file: Path | None = None
+    """PEM authority that clients' certificates must come from; clients show none if absent."""
+
+    grace_seconds: float = Field(default=20.0, ge=0)
+    """Seconds that open calls may take to end once the service drains."""
+
+    log_format: Literal["auto", "json", "console"] = "auto"
+    """How log lines look; auto is console on a terminal and JSON elsewhere."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The lowest level that is logged."""
+
+    reflection: bool = False
+    """Whether the server describes its services to tools such as grpcurl."""
+
+    @field_validator("token_algorithms", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """In the environment it is a list with commas."""
+        return tuple(value.replace(" ", "").split(",")) if isinstance(value, str) else value
+
+    def describe(self) -> dict[str, object]:
+        """The effective values, for the log at start, with every secret masked.
+
+        Masked are secret types, texts in a field named for a secret (a path named `*_file` isn't
+        one) and the user part of a URL.
+        """
+        return {name: _shown(name, getattr(self, name)) for name in type(self).model_fields}
+
+
+def _shown(name: str, value: object) -> object:
+    if isinstance(value, SecretStr):
+        return _MASK
+    if isinstance(value, Path):
+        return str(value)
+    if not isinstance(value, str):
+        return value
+    if _SECRET_NAME.search(name) and not name.endswith("_file") and value:
+        return _MASK
+    return _URL_USER.sub(_MASK, value)

@@ -116,5 +116,6 @@ def _kind(request_streaming: bool, response_streaming: bool) -> str:
 
 
 def _go_name(code: grpc.StatusCode) -> str:
-    """`NOT_FOUND` is NotFound there; OK stays."""
-    return "OK" if code is grpc.StatusCode.OK else code.name.title().replace("_", "")
+    """`NOT_FOUND` is NotFound there."""
+    special = {grpc.StatusCode.OK: "OK", grpc.StatusCode.CANCELLED: "Canceled"}
+    return special.get(code, code.name.title().replace("_", ""))

@@ -1,0 +1,107 @@
+"""Log lines: one pipe, no locals, no tokens."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+import structlog
+
+from opolyx_servicekit.logs import configure_logs, redacted
+
+JWT = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJwXzEifQ.c2lnbmF0dXJl-_x"
+
+
+@pytest.fixture(autouse=True)
+def restored_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def stream() -> io.StringIO:
+    return io.StringIO()
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_structlog_and_the_standard_library_make_the_same_lines(stream: io.StringIO) -> None:
+    configure_logs(form="json", stream=stream)
+    structlog.contextvars.bind_contextvars(request_id="r1")
+    structlog.get_logger("kit").info("thing_happened", count=3)
+    logging.getLogger("other").warning("said %s", "hello")
+    structlog.contextvars.clear_contextvars()
+
+    own, foreign = lines(stream)
+
+    assert (own["event"], own["count"], own["logger"]) == ("thing_happened", 3, "kit")
+    assert (foreign["event"], foreign["level"]) == ("said hello", "warning")
+    assert own["request_id"] == foreign["request_id"] == "r1"
+    assert own.keys() - {"count"} == foreign.keys()
+
+
+def test_lower_levels_are_left_out(stream: io.StringIO) -> None:
+    configure_logs(form="json", level="warning", stream=stream)
+    structlog.get_logger().info("quiet")
+    logging.getLogger("x").info("quiet")
+    structlog.get_logger().error("loud")
+
+    assert [line["event"] for line in lines(stream)] == ["loud"]
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_tracebacks_show_no_locals_and_no_token(
+    stream: io.StringIO, form: Literal["json", "console"]
+) -> None:
+    configure_logs(form=form, stream=stream)
+
+    def fail() -> None:
+        secret_local = "hunter" + str(2)  # the value itself is in no source line
+        raise ValueError(f"bad token {JWT}{secret_local[:0]}")
+
+    for logger in (structlog.get_logger(), logging.getLogger("foreign")):
+        try:
+            fail()
+        except ValueError:
+            logger.exception("failed")
+
+    text = stream.getvalue()
+    assert text.count("in fail") == 2
+    assert "hunter2" not in text
+    assert "eyJ" not in text
+    assert text.count("bad token [redacted]") == 2
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_a_token_is_blotted_out_wherever_it_hides(
+    stream: io.StringIO, form: Literal["json", "console"]
+) -> None:
+    configure_logs(form=form, stream=stream)
+    headers = {"deep": [("authorization", f"Bearer {JWT}")], "set": {JWT}}
+
+    structlog.get_logger().info(f"event {JWT}", headers=headers, opaque="bearer abcdefghij")
+    logging.getLogger("foreign").warning("got %s", JWT)
+
+    text = stream.getvalue()
+    assert "eyJ" not in text
+    assert "abcdefghij" not in text
+    assert text.count("[redacted]") >= 5
+
+
+def test_words_that_are_no_tokens_stay() -> None:
+    assert redacted("the bearer of eyJ news") == "the bearer of eyJ news"
+
+
+def test_console_is_for_terminals(stream: io.StringIO) -> None:
+    configure_logs(stream=stream)
+    structlog.get_logger().info("piped")
+
+    assert lines(stream)[0]["event"] == "piped"

@@ -31,6 +31,7 @@ help: ## List the commands
 
 .PHONY: setup
 setup: $(INSTALLED) ## Install everything into .venv (only what changed)
+	@:
 
 $(LOCKED): requirements.lock
 	@test -n "$(PYTHON)" || { echo "needs CPython 3.11 or newer with venv (Debian: python3-venv)"; exit 1; }

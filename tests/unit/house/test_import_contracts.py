@@ -50,6 +50,7 @@ VIOLATIONS: Final = (
         "from opolyx.engine.v1 import game_pb2",
     ),
     ("generated-code-at-the-edges", "opolyx_sdk/planted.py", "import opolyx.engine.v1.game_pb2"),
+    ("no-cycles", "opolyx_engine/planted.py", "import opolyx_engine.planted_package.inner"),
 )
 
 
@@ -59,6 +60,11 @@ def copied_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("packages")
     for name, package in PACKAGES.items():
         shutil.copytree(package, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    # One half of a cycle; harmless while there is no `planted`.
+    half = root / "opolyx_engine" / "planted_package"
+    half.mkdir()
+    (half / "__init__.py").touch()
+    (half / "inner.py").write_text("import opolyx_engine.planted\n")
     return root
 
 

@@ -1,0 +1,172 @@
+"""The audit: everything recomputed from the stored results and compared with what is stored."""
+
+import asyncio
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+from opolyx_progression.awards import TABLES
+from opolyx_progression.cards import Card
+from opolyx_progression.ratings import Rating
+from opolyx_progression.settlement import Settlement, Standing, settle
+from opolyx_progression.store.base import LastChange, LedgerEntry, Store, StoredResult
+
+_GAMES_AT_ONCE: Final = 200
+_PLAYERS_AT_ONCE: Final = 1_000
+_MOST_REPORTED: Final = 100
+_TOLERANCE: Final = 1e-9  # another machine's arithmetic may differ in the last place
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One stored value that isn't what the results say."""
+
+    kind: str
+    """`award`, `cards`, `standing` or `rating`."""
+
+    subject: str
+    """Whose it is."""
+
+    stored: str
+    """What is stored."""
+
+    computed: str
+    """What the results say."""
+
+
+@dataclass(slots=True)
+class AuditReport:
+    """What an audit found."""
+
+    games: int = 0
+    """Games recomputed."""
+
+    awards: int = 0
+    """Awards compared."""
+
+    players: int = 0
+    """Players whose totals were compared."""
+
+    drift: int = 0
+    """Values that differ; must be 0."""
+
+    drifts: list[Drift] = field(default_factory=list)
+    """The first hundred of them."""
+
+    def add(self, kind: str, subject: str, stored: object, computed: object) -> None:
+        """Note a difference."""
+        self.drift += 1
+        if len(self.drifts) < _MOST_REPORTED:
+            self.drifts.append(Drift(kind, subject, repr(stored), repr(computed)))
+
+
+async def audit(store: Store) -> AuditReport:
+    """Recompute all that was settled before now; games that are settled meanwhile don't matter."""
+    auditor = _Auditor(store, await store.last_sequence())
+    await auditor.recompute_games()
+    await auditor.compare_standings()
+    await auditor.compare_ratings()
+    return auditor.report
+
+
+class _Auditor:
+    """One audit: the state recomputed so far."""
+
+    def __init__(self, store: Store, until: int) -> None:
+        self._store = store
+        self._until = until
+        self._standings: dict[str, Standing] = {}
+        self._ratings: dict[str, dict[str, Rating]] = {}  # mode, player id
+        self.report = AuditReport()
+
+    async def recompute_games(self) -> None:
+        after = 0
+        while results := await self._page(after):
+            ledger = await self._store.ledger(after=after, until=results[-1].sequence)
+            entries: dict[str, list[LedgerEntry]] = {}
+            for entry in ledger:
+                entries.setdefault(entry.award.game_id, []).append(entry)
+            for result in results:
+                self._compare_game(result, entries.pop(result.game.game_id, []))
+                await asyncio.sleep(0)  # the service goes on
+            for game_id, extra in entries.items():
+                self.report.add("award", game_id, extra, "no result")
+            after = results[-1].sequence
+
+    async def _page(self, after: int) -> list[StoredResult]:
+        results = await self._store.results(after=after, limit=_GAMES_AT_ONCE)
+        return [result for result in results if result.sequence <= self._until]
+
+    def _compare_game(self, result: StoredResult, entries: list[LedgerEntry]) -> None:
+        game = result.game
+        self.report.games += 1
+        table = TABLES.get(result.table_version)
+        if table is None:
+            self.report.add("award", game.game_id, result.table_version, "no such award table")
+            return
+        ratings = self._ratings.setdefault(game.mode, {})
+        settlement = settle(game, self._standings, ratings, table)
+        ratings.update(settlement.ratings)
+        self._standings.update({one.player_id: one for one in settlement.standings})
+        self._compare_awards(game.game_id, settlement, entries)
+
+    def _compare_awards(
+        self, game_id: str, settlement: Settlement, entries: list[LedgerEntry]
+    ) -> None:
+        stored = {entry.award.seat: entry for entry in entries}
+        for award in settlement.awards:
+            self.report.awards += 1
+            subject = f"{game_id}/{award.seat}"
+            entry = stored.pop(award.seat, None)
+            if entry is None or (entry.award, entry.xp) != (award, award.xp):
+                self.report.add("award", subject, entry, award)
+            cards = _cards_of(settlement, award.player_id)
+            if entry is not None and entry.cards != cards:
+                self.report.add("cards", subject, entry.cards, cards)
+        for seat, entry in stored.items():
+            self.report.add("award", f"{game_id}/{seat}", entry, "no such seat")
+
+    async def compare_standings(self) -> None:
+        missing = set(self._standings)
+        after = ""
+        while page := await self._store.standings(after=after, limit=_PLAYERS_AT_ONCE):
+            for row in page:
+                self.report.players += 1
+                missing.discard(row.player_id)
+                computed = self._standings.get(row.player_id)
+                if self._is_settled(row) and row.standing != computed:
+                    self.report.add("standing", row.player_id, row.standing, computed)
+            after = page[-1].player_id
+        for player_id in sorted(missing):
+            self.report.add("standing", player_id, None, self._standings[player_id])
+
+    async def compare_ratings(self) -> None:
+        missing = {(player, mode) for mode, rated in self._ratings.items() for player in rated}
+        after = ("", "")
+        while page := await self._store.ratings(after=after, limit=_PLAYERS_AT_ONCE):
+            for row in page:
+                missing.discard((row.player_id, row.mode))
+                computed = self._ratings.get(row.mode, {}).get(row.player_id)
+                if self._is_settled(row) and not _are_close(row.rating, computed):
+                    self.report.add("rating", f"{row.player_id}/{row.mode}", row.rating, computed)
+            after = (page[-1].player_id, page[-1].mode)
+        for player_id, mode in sorted(missing):
+            self.report.add("rating", f"{player_id}/{mode}", None, self._ratings[mode][player_id])
+
+    def _is_settled(self, row: LastChange) -> bool:
+        """Whether the row is as of the games recomputed; else a later game changed it."""
+        return row.sequence <= self._until
+
+
+def _cards_of(settlement: Settlement, player_id: str) -> tuple[Card, ...]:
+    cards = [card for card in settlement.cards if card.player_id == player_id]
+    return tuple(sorted(cards, key=lambda card: card.level))
+
+
+def _are_close(stored: Rating, computed: Rating | None) -> bool:
+    return (
+        computed is not None
+        and stored.games == computed.games
+        and math.isclose(stored.mu, computed.mu, rel_tol=_TOLERANCE)
+        and math.isclose(stored.sigma, computed.sigma, rel_tol=_TOLERANCE)
+    )

@@ -1,0 +1,170 @@
+"""The consumer of the engine's facts: at least once delivered, exactly once in effect.
+
+The cursor lies in the store and moves in the transaction of the effect. So a crash anywhere
+repeats a delivery at worst, and the store knows a repetition by its game. A fact that can't be
+processed is buried by the store; only a store or an engine that is away makes this wait.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Final, Protocol
+
+import structlog
+
+from opolyx_progression.deliveries import Delivery, Outcome
+from opolyx_progression.metrics import ProgressionMetrics
+from opolyx_progression.store.base import Store
+from opolyx_servicekit.errors import EnvironmentFault
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
+
+_MOST_AT_ONCE: Final = 200
+_MOST_RETRIED: Final = 1_000
+
+
+class SourceLost(Exception):
+    """The stream of facts ended, or couldn't be opened."""
+
+
+class FactSource(Protocol):
+    """Where facts come from."""
+
+    def watch(self, after: int) -> AsyncGenerator[list[Delivery], None]:
+        """Batches of facts with greater numbers, for ever; raises SourceLost when it ends."""
+        ...
+
+    def parse(self, raw: bytes) -> Delivery:
+        """A fact out of its bytes, `Unreadable` at worst."""
+        ...
+
+
+class FactConsumer:
+    """Applies facts as they come; runs until it is cancelled."""
+
+    def __init__(
+        self,
+        source: FactSource,
+        store: Store,
+        clock: Clock,
+        metrics: ProgressionMetrics,
+        *,
+        quiet_seconds: float,
+        retry_base_seconds: float,
+        retry_cap_seconds: float,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Connect nothing yet.
+
+        Args:
+            source: where facts come from.
+            store: where they take effect.
+            clock: the time.
+            metrics: where it is counted.
+            quiet_seconds: after how long without a word the stream is opened anew.
+            retry_base_seconds: first wait after a failure, doubled each time.
+            retry_cap_seconds: the longest wait.
+            jitter: 0 to 1; waits are between a half and the whole of what they could be.
+        """
+        self._source = source
+        self._store = store
+        self._clock = clock
+        self._metrics = metrics
+        self._quiet_seconds = quiet_seconds
+        self._base_seconds = retry_base_seconds
+        self._cap_seconds = retry_cap_seconds
+        self._jitter = jitter
+        self._failures = 0
+
+    async def run(self) -> None:
+        """Retry what was buried, then apply facts for ever; never raises but when cancelled."""
+        retried = False
+        while True:
+            try:
+                if not retried:
+                    await self.retry_dead_letters()
+                    retried = True
+                await self._follow()
+            except (SourceLost, TimeoutError, EnvironmentFault) as error:
+                _log.info("facts_interrupted", failures=self._failures, error=repr(error))
+            except Exception:
+                _log.exception("facts_crashed", failures=self._failures)
+            finally:
+                self._metrics.connected.set(0)
+            await self._wait()
+
+    async def retry_dead_letters(self) -> int:
+        """Process what couldn't be once more, as this program may know better; how many it did."""
+        letters = await self._store.dead_letters(_MOST_RETRIED)
+        outcomes: list[Outcome] = []
+        for letter in letters:
+            delivery = self._source.parse(letter.raw)
+            outcomes += await self._store.apply([delivery], now_ms=self._clock.now_ms())
+        done = sum(outcome is not Outcome.BURIED for outcome in outcomes)
+        if letters:
+            _log.info("dead_letters_retried", letters=len(letters), done=done)
+        self._metrics.dead_letters.set(await self._store.dead_letter_count())
+        return done
+
+    async def _follow(self) -> None:
+        """One stream, from the cursor until it ends or skips a number."""
+        last: int | None = None
+        cursor = await self._store.cursor()
+        async with aclosing(self._source.watch(cursor)) as batches:
+            while True:
+                async with asyncio.timeout(self._quiet_seconds):
+                    batch = await anext(batches)
+                self._metrics.connected.set(1)
+                self._failures = 0
+                for start in range(0, len(batch), _MOST_AT_ONCE):
+                    part = batch[start : start + _MOST_AT_ONCE]
+                    whole = unbroken(part, last)
+                    await self.take(whole)
+                    if len(whole) < len(part):
+                        _log.warning("facts_skipped", after=cursor, number=part[len(whole)].number)
+                        return
+                    last = max([last or 0, *(delivery.number for delivery in whole)])
+
+    async def take(self, batch: Sequence[Delivery]) -> None:
+        """Apply some facts."""
+        if not batch:
+            return
+        now_ms = self._clock.now_ms()
+        outcomes = await self._store.apply(batch, now_ms=now_ms)
+        for delivery, outcome in zip(batch, outcomes, strict=True):
+            self._metrics.facts.labels(outcome.value).inc()
+            if outcome is Outcome.SETTLED:
+                self._metrics.awards.inc()
+                _log.info("game_settled", game_id=delivery.game_id, fact=delivery.number)
+            elif outcome is Outcome.BURIED:
+                _log.error("fact_buried", game_id=delivery.game_id, fact=delivery.number)
+        self._metrics.lag_seconds.set(max(0, now_ms - batch[-1].at_unix_ms) / 1000)
+        if Outcome.BURIED in outcomes:
+            self._metrics.dead_letters.set(await self._store.dead_letter_count())
+
+    async def _wait(self) -> None:
+        longest = min(self._cap_seconds, self._base_seconds * 2 ** min(self._failures, 30))
+        self._failures += 1
+        wait_seconds = longest * (1 + self._jitter()) / 2
+        await self._clock.sleep_until(self._clock.now_ms() + round(wait_seconds * 1000))
+
+
+def unbroken(batch: Sequence[Delivery], last: int | None) -> list[Delivery]:
+    """The facts up to the first that skips a number, which a stream never does.
+
+    The first of a stream may skip, as its engine has nothing in between. Lower numbers than the
+    last are repetitions, and harmless.
+
+    Args:
+        batch: facts of one stream.
+        last: the greatest number before on this stream; None if there was none.
+    """
+    whole: list[Delivery] = []
+    for delivery in batch:
+        if last is not None and delivery.number > last + 1:
+            break
+        whole.append(delivery)
+        last = max(last or 0, delivery.number)
+    return whole

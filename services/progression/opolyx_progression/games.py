@@ -1,0 +1,156 @@
+"""Finished games as the ledger keeps them: all that awards, cards and ratings are made from."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from enum import IntEnum
+from typing import Final
+
+_FORM: Final = 1
+_FEWEST_SEATS: Final = 2
+_MOST_SEATS: Final = 6
+
+
+class SeatKind(IntEnum):
+    """What kind of player holds a seat. Stored, and as on the wire: never renumber."""
+
+    PERSON = 1
+    BOT = 2
+    BUILT_IN = 3
+
+
+class Scheme(IntEnum):
+    """Who gets XP (XP-1, XP-3). Stored, and as on the wire: never renumber."""
+
+    NONE = 1
+    WINNER = 2
+    EVERY_SEAT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedSeat:
+    """One seat's part of a result (END-5)."""
+
+    seat: int
+    """0-based."""
+
+    player_id: str
+    """The account; empty for a built-in bot."""
+
+    name: str
+    """The name shown."""
+
+    kind: SeatKind
+    """What kind of player holds it."""
+
+    side: int
+    """Seats of one side win together."""
+
+    place: int
+    """From 1; a side shares its place."""
+
+    survived: bool
+    """Whether the seat was in the game at its end."""
+
+    full_groups: int
+    """Full colour groups held at the end."""
+
+    net_worth: int
+    """In k, at the end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedGame:
+    """A game that ended by the rules."""
+
+    game_id: str
+    """The game."""
+
+    ruleset: str
+    """`mode@edition`."""
+
+    scheme: Scheme
+    """The ruleset's XP scheme."""
+
+    round: int
+    """Round of the end, from 1."""
+
+    places: int
+    """Number of places: players, or sides where sides share one."""
+
+    cause: int
+    """How it ended, as on the wire."""
+
+    ended_unix_ms: int
+    """When it ended."""
+
+    log_digest: str
+    """Digest of the game's log, hexadecimal."""
+
+    seats: tuple[FinishedSeat, ...]
+    """In seat order."""
+
+    @property
+    def mode(self) -> str:
+        """The ruleset's mode, which ratings go by."""
+        return self.ruleset.partition("@")[0]
+
+    @property
+    def people(self) -> int:
+        """Number of human accounts (XP-4)."""
+        return len({seat.player_id for seat in self.seats if seat.kind is SeatKind.PERSON})
+
+    def check(self) -> None:
+        """Raise ValueError, naming the field, unless the result can be awarded."""
+        mode, _, edition = self.ruleset.partition("@")
+        _require(bool(self.game_id), "game_id is empty")
+        _require(bool(mode and edition), f"ruleset {self.ruleset!r} is not mode@edition")
+        _require(self.round >= 1, f"round {self.round} is below 1")
+        count = len(self.seats)
+        _require(_FEWEST_SEATS <= count <= _MOST_SEATS, f"{count} seats")
+        _require(2 <= self.places <= count, f"{self.places} places for {count} seats")
+        numbers = [seat.seat for seat in self.seats]
+        _require(numbers == list(range(count)), f"seats are numbered {numbers}")
+        _require(any(seat.place == 1 for seat in self.seats), "nobody has place 1")
+        for seat in self.seats:
+            self._check_seat(seat)
+        accounts = [seat.player_id for seat in self.seats if seat.player_id]
+        _require(len(set(accounts)) == len(accounts), "a player holds two seats")
+
+    def _check_seat(self, seat: FinishedSeat) -> None:
+        name = f"seat {seat.seat}"
+        _require(1 <= seat.place <= self.places, f"{name} has place {seat.place}")
+        _require(seat.full_groups >= 0, f"{name} has {seat.full_groups} full groups")
+        without_account = seat.kind is SeatKind.BUILT_IN
+        _require(bool(seat.player_id) or without_account, f"{name} has no player_id")
+
+    def to_json(self) -> str:
+        """The stored form; `from_json` reads it back."""
+        content = {"form": _FORM, **asdict(self)}
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "FinishedGame":
+        """What `to_json` wrote; raises ValueError if the form isn't known."""
+        content = json.loads(text)
+        if content.pop("form") != _FORM:
+            raise ValueError("stored result has an unknown form")
+        content["scheme"] = Scheme(content["scheme"])
+        content["seats"] = tuple(_seat(entry) for entry in content["seats"])
+        return cls(**content)
+
+
+def seats_of(game: FinishedGame, kinds: Sequence[SeatKind]) -> list[FinishedSeat]:
+    """The seats with an account whose kind is one of `kinds`, in seat order."""
+    return [seat for seat in game.seats if seat.player_id and seat.kind in kinds]
+
+
+def _seat(entry: dict[str, object]) -> FinishedSeat:
+    known = {field.name: entry[field.name] for field in fields(FinishedSeat)}
+    known["kind"] = SeatKind(int(str(entry["kind"])))
+    return FinishedSeat(**known)  # type: ignore[arg-type]
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise ValueError(problem)

@@ -1,0 +1,136 @@
+"""The program `opolyx-progression`: serves, or audits a store.
+
+opolyx-progression                  serve
+opolyx-progression audit [--json]   recompute everything; exit code 1 if anything drifted
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Final
+
+import grpc
+
+from opolyx_progression.access import ROLES
+from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.service import ProgressionService
+from opolyx_progression.settings import ProgressionSettings
+from opolyx_progression.store.sqlite import SqliteStore
+from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.server import ServiceServer, run
+from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
+from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+
+_SUBJECT: Final = "s_progression"
+_TOKEN_SECONDS: Final = 3600
+_CHANNEL_OPTIONS: Final = (
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.max_receive_message_length", 16 << 20),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; its exit code."""
+    parser = argparse.ArgumentParser(prog="opolyx-progression", description="Awards of opolyx.")
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("serve", help="serve (the default)")
+    auditing = commands.add_parser("audit", help="recompute everything and report drift")
+    auditing.add_argument("--json", action="store_true", help="print one JSON object")
+    chosen = parser.parse_args(arguments)
+    settings = ProgressionSettings()
+    configure_logs(form=settings.log_format, level=settings.log_level)
+    if chosen.command == "audit":
+        return _report(asyncio.run(_audit(settings)), as_json=chosen.json)
+    return run(lambda stop: serve(settings, stop))
+
+
+async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set."""
+    metrics = RpcMetrics()
+    async with (
+        SqliteFile(sqlite_path(settings.store_url)) as file,
+        _engine_channel(settings) as channel,
+    ):
+        store = SqliteStore(file)
+        await store.open()
+        service = ProgressionService(
+            settings,
+            store=store,
+            engine=channel,
+            registry=metrics.registry,
+            token=_token_source(settings),
+        )
+        server = ServiceServer(
+            settings,
+            add_services=service.add_to,
+            service_names=service.service_names,
+            roles=service.access,
+            verifier=_verifier(settings),
+            metrics=metrics,
+        )
+        async with service, server:
+            await stop.wait()
+
+
+async def _audit(settings: ProgressionSettings) -> AuditReport:
+    async with SqliteFile(sqlite_path(settings.store_url)) as file:
+        store = SqliteStore(file)
+        await store.open()
+        return await audit(store)
+
+
+def _report(report: AuditReport, *, as_json: bool) -> int:
+    if as_json:
+        lines = [json.dumps(asdict(report))]
+    else:
+        lines = [
+            f"{drift.kind} of {drift.subject}: stored {drift.stored}, computed {drift.computed}"
+            for drift in report.drifts
+        ]
+        lines.append(
+            f"{report.games} games, {report.awards} awards, {report.players} players:"
+            f" {report.drift} differ"
+        )
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 1 if report.drift else 0
+
+
+def _verifier(settings: ServiceSettings) -> TokenVerifier | None:
+    if settings.verification_keys_file is None:
+        return None
+    return TokenVerifier(
+        settings.verification_keys_file,
+        roles=ROLES,
+        issuer=settings.issuer,
+        audience=settings.audience,
+        algorithms=settings.token_algorithms,
+    )
+
+
+def _token_source(settings: ProgressionSettings) -> Callable[[], str] | None:
+    """Makes the token for the engine: the given one, or one signed anew for each stream."""
+    if settings.service_token is not None:
+        return settings.service_token.get_secret_value
+    if settings.signing_keys_file is None:
+        return None
+    signer = TokenSigner(
+        settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
+    )
+    return lambda: signer.sign(subject=_SUBJECT, role="service", ttl_seconds=_TOKEN_SECONDS)
+
+
+def _engine_channel(settings: ProgressionSettings) -> grpc.aio.Channel:
+    if settings.peer_ca_file is None:
+        return grpc.aio.insecure_channel(settings.engine_address, options=_CHANNEL_OPTIONS)
+    credentials = grpc.ssl_channel_credentials(settings.peer_ca_file.read_bytes())
+    return grpc.aio.secure_channel(settings.engine_address, credentials, options=_CHANNEL_OPTIONS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Progression put together: what is served, and the work behind it."""
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Final, Self
+
+import grpc
+import structlog
+from prometheus_client import CollectorRegistry
+
+from opolyx_progression.access import ACCESS, ROLES, SERVICE_NAME
+from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.facts import FactConsumer
+from opolyx_progression.metrics import ProgressionMetrics
+from opolyx_progression.rpc.fact_source import EngineFactSource
+from opolyx_progression.rpc.progression import add_progression
+from opolyx_progression.settings import ProgressionSettings
+from opolyx_progression.store.base import Store
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+_log = structlog.get_logger(__name__)
+
+
+class ProgressionService:
+    """Progression in a process: enter it, add it to a server, and it consumes and serves.
+
+    Everything it is given stays its giver's to close.
+    """
+
+    service_names: Final = (SERVICE_NAME,)
+    """Full names of what is served, for health and reflection."""
+
+    access: Final[Mapping[str, frozenset[str]]] = ACCESS
+    """By full method name, the roles that may call it."""
+
+    roles: Final = ROLES
+    """The roles that tokens may have."""
+
+    def __init__(
+        self,
+        settings: ProgressionSettings,
+        *,
+        store: Store,
+        engine: grpc.aio.Channel,
+        registry: CollectorRegistry,
+        token: Callable[[], str] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            settings: waits and the audit's interval.
+            store: an open store.
+            engine: a channel to the engine's AllocationService; the engine may come later.
+            registry: where metrics are registered.
+            token: makes the service token for the next stream to the engine.
+            clock: the system's if absent.
+        """
+        self._settings = settings
+        self._store = store
+        self._clock = clock or SystemClock()
+        self.metrics = ProgressionMetrics(registry)
+        """What it counts."""
+        self._consumer = FactConsumer(
+            EngineFactSource(engine, token),
+            store,
+            self._clock,
+            self.metrics,
+            quiet_seconds=settings.facts_quiet_seconds,
+            retry_base_seconds=settings.retry_base_seconds,
+            retry_cap_seconds=settings.retry_cap_seconds,
+        )
+        self._tasks = TaskOwner("progression")
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Serve progression on `server`."""
+        add_progression(server, self._store, self._clock)
+
+    async def audit(self) -> AuditReport:
+        """Recompute everything and set the metric of drift."""
+        report = await audit(self._store)
+        self.metrics.award_drift.set(report.drift)
+        self.metrics.audited_unix_seconds.set(self._clock.now_ms() / 1000)
+        for drift in report.drifts:
+            _log.error(
+                "award_drift",
+                kind=drift.kind,
+                subject=drift.subject,
+                stored=drift.stored,
+                computed=drift.computed,
+            )
+        return report
+
+    async def __aenter__(self) -> Self:
+        """Begin to consume facts."""
+        self._tasks.start(self._consumer.run(), name="facts")
+        if self._settings.audit_seconds:
+            self._tasks.start(self._audit_for_ever(), name="audit")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop consuming."""
+        await self._tasks.close()
+
+    async def _audit_for_ever(self) -> None:
+        """A failed audit is logged and tried again at the next interval."""
+        interval_ms = round(self._settings.audit_seconds * 1000)
+        while True:
+            await self._clock.sleep_until(self._clock.now_ms() + interval_ms)
+            try:
+                await self.audit()
+            except Exception:
+                _log.exception("audit_failed")

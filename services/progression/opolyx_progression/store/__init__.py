@@ -1,0 +1,1 @@
+"""Where progression keeps what was earned: one protocol, one adapter a database."""

@@ -1,0 +1,127 @@
+"""The store on SQLite: one file, alone or shared with other services of a process."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from opolyx_progression.cards import Card
+from opolyx_progression.deliveries import Delivery, Outcome
+from opolyx_progression.leaderboards import BoardPage
+from opolyx_progression.store import records
+from opolyx_progression.store.base import (
+    DeadLetter,
+    Grant,
+    LedgerEntry,
+    Profile,
+    Store,
+    StoredRating,
+    StoredResult,
+    StoredStanding,
+)
+from opolyx_progression.store.ledger import apply_all
+from opolyx_progression.store.schema import COMPONENT, STEPS
+from opolyx_progression.store.scores import read_around, read_top
+from opolyx_servicekit.sqlite_file import SqliteFile
+
+
+class SqliteStore(Store):
+    """See `Store`; several may share one file, also from several processes."""
+
+    def __init__(self, file: SqliteFile) -> None:
+        """Use an open file, which stays its owner's to close."""
+        self._file = file
+
+    async def open(self) -> None:
+        """Bring the tables up to date; to be called before anything else."""
+        await self._file.migrate(COMPONENT, STEPS)
+
+    async def apply(self, deliveries: Sequence[Delivery], *, now_ms: int) -> list[Outcome]:
+        """Apply facts in one transaction."""
+        batch = list(deliveries)
+        return await self._file.write(lambda connection: apply_all(connection, batch, now_ms))
+
+    async def cursor(self) -> int:
+        """The greatest fact number applied."""
+        return await self._number("SELECT fact_number FROM progression_cursor")
+
+    async def dead_letters(self, limit: int) -> list[DeadLetter]:
+        """The oldest facts that couldn't be processed."""
+        return await self._file.read(lambda connection: records.dead_letters(connection, limit))
+
+    async def dead_letter_count(self) -> int:
+        """How many facts couldn't be processed."""
+        return await self._number("SELECT count(*) FROM progression_dead_letters")
+
+    async def profile(self, player_id: str) -> Profile:
+        """What a player has earned."""
+        return await self._file.read(lambda connection: records.profile(connection, player_id))
+
+    async def awards(
+        self, player_id: str, *, game_id: str, before: int, limit: int
+    ) -> list[LedgerEntry]:
+        """Awards, newest first."""
+        return await self._file.read(
+            lambda connection: records.awards(connection, player_id, game_id, before, limit)
+        )
+
+    async def cards(self, player_id: str) -> list[Card]:
+        """A player's cards, oldest first."""
+        return await self._file.read(lambda connection: records.cards(connection, player_id))
+
+    async def grants(self, player_ids: Sequence[str]) -> list[Grant]:
+        """What players bring to a table."""
+        ids = list(player_ids)
+        return await self._file.read(
+            lambda connection: [records.grant(connection, player_id) for player_id in ids]
+        )
+
+    async def set_vip(
+        self, player_id: str, *, vip: bool, reason: str, operator: str, now_ms: int
+    ) -> None:
+        """Set whether a player is a VIP."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT OR REPLACE INTO progression_entitlements VALUES (?, ?)", (player_id, vip)
+            )
+            connection.execute(
+                "INSERT INTO progression_entitlement_changes"
+                " (player_id, vip, reason, operator, at_unix_ms) VALUES (?, ?, ?, ?, ?)",
+                (player_id, vip, reason, operator, now_ms),
+            )
+
+        await self._file.write(work)
+
+    async def top(self, board: str, limit: int) -> BoardPage:
+        """The first rows of a leaderboard."""
+        return await self._file.read(lambda connection: read_top(connection, board, limit))
+
+    async def around(self, board: str, player_id: str, limit: int) -> BoardPage | None:
+        """A player's row amid its neighbours."""
+        return await self._file.read(
+            lambda connection: read_around(connection, board, player_id, limit)
+        )
+
+    async def last_sequence(self) -> int:
+        """Number of the game settled last."""
+        return await self._number("SELECT coalesce(max(sequence), 0) FROM progression_results")
+
+    async def results(self, *, after: int, limit: int) -> list[StoredResult]:
+        """Settled results, ascending."""
+        return await self._file.read(lambda connection: records.results(connection, after, limit))
+
+    async def ledger(self, *, after: int, until: int) -> list[LedgerEntry]:
+        """Awards by sequence and seat."""
+        return await self._file.read(lambda connection: records.ledger(connection, after, until))
+
+    async def standings(self, *, after: str, limit: int) -> list[StoredStanding]:
+        """Totals by player id."""
+        return await self._file.read(lambda connection: records.standings(connection, after, limit))
+
+    async def ratings(self, *, after: tuple[str, str], limit: int) -> list[StoredRating]:
+        """Ratings by player id and mode."""
+        return await self._file.read(lambda connection: records.ratings(connection, after, limit))
+
+    async def _number(self, query: str) -> int:
+        return await self._file.read(
+            lambda connection: int(connection.execute(query).fetchone()[0])
+        )

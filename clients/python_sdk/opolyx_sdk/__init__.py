@@ -1,1 +1,134 @@
-"""Client, bots, local simulator and arena of opolyx."""
+"""Client, bots and tools of opolyx.
+
+Start with `AsyncClient` (or `Client`, without asyncio) to play and watch, and with `Bot` to write a
+player of your own. Actions, events and enumerations are in `opolyx_sdk.actions`,
+`opolyx_sdk.events` and `opolyx_sdk.enums`.
+"""
+
+from opolyx_sdk.accounts import Account, Login, Token
+from opolyx_sdk.actions import Action
+from opolyx_sdk.bots import Bot, RandomBot, SteadyBot, fallback_action
+from opolyx_sdk.client import AsyncClient
+from opolyx_sdk.decisions import Decision, PartnerSquares, TradeTemplate, TradeVerdict
+from opolyx_sdk.errors import (
+    BotError,
+    ConnectionLost,
+    GameClosed,
+    GameError,
+    InvalidRequest,
+    LimitReached,
+    MirrorBroken,
+    MissingExtra,
+    NoDecision,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    OpolyxError,
+    OutcomeUnknown,
+    Refused,
+    ReplayError,
+    RequestError,
+    ServiceUnavailable,
+    WrongState,
+)
+from opolyx_sdk.events import Event
+from opolyx_sdk.game import Game
+from opolyx_sdk.game_summary import GameSummary
+from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widened
+from opolyx_sdk.options import ClientOptions, Tls
+from opolyx_sdk.profiles import Award, AwardTerm, Card, LeaderboardRow, Level, Profile, Rating
+from opolyx_sdk.refusals import Refusal
+from opolyx_sdk.rooms import Room, RoomOptions, RoomSeat
+from opolyx_sdk.runner import BotRunner, GameReport
+from opolyx_sdk.seats import Seat, SeatCard
+from opolyx_sdk.sync import Client, SyncGame
+from opolyx_sdk.updates import GameInfo, Update
+from opolyx_sdk.views import (
+    AuctionView,
+    ClaimView,
+    DebtView,
+    GameView,
+    OfferView,
+    PlayerView,
+    PropertyView,
+    ResultView,
+    SeatResult,
+    TurnView,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Account",
+    "Action",
+    "AsyncClient",
+    "AuctionView",
+    "Award",
+    "AwardTerm",
+    "Bot",
+    "BotError",
+    "BotRunner",
+    "Card",
+    "ClaimView",
+    "Client",
+    "ClientOptions",
+    "ConnectionLost",
+    "CurrentGame",
+    "DebtView",
+    "Decision",
+    "Event",
+    "Found",
+    "Game",
+    "GameClosed",
+    "GameError",
+    "GameInfo",
+    "GameReport",
+    "GameSummary",
+    "GameView",
+    "InvalidRequest",
+    "LeaderboardRow",
+    "Level",
+    "LimitReached",
+    "Login",
+    "MatchProgress",
+    "MirrorBroken",
+    "MissingExtra",
+    "NoDecision",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "OfferView",
+    "OpolyxError",
+    "OutcomeUnknown",
+    "PartnerSquares",
+    "PlayerView",
+    "Profile",
+    "PropertyView",
+    "RandomBot",
+    "Rating",
+    "Refusal",
+    "Refused",
+    "ReplayError",
+    "RequestError",
+    "ResultView",
+    "Room",
+    "RoomOptions",
+    "RoomSeat",
+    "Seat",
+    "SeatCard",
+    "SeatResult",
+    "ServiceUnavailable",
+    "SteadyBot",
+    "SyncGame",
+    "Tls",
+    "Token",
+    "TradeTemplate",
+    "TradeVerdict",
+    "TurnView",
+    "Update",
+    "Waiting",
+    "Widened",
+    "WrongState",
+    "__version__",
+    "fallback_action",
+]

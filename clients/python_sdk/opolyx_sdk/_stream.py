@@ -1,0 +1,276 @@
+"""The task that owns a client's stream: connects, carries frames, reconnects, gives up.
+
+One reader and one writer a stream: gRPC allows no more. All state is the session's; this file
+only moves bytes and waits.
+"""
+
+import asyncio
+import contextlib
+import time
+from typing import Final
+
+import grpc
+
+from opolyx_sdk import _convert
+from opolyx_sdk._backoff import Backoff
+from opolyx_sdk._inbox import Inbox
+from opolyx_sdk._mirror import Mirror
+from opolyx_sdk._session import (
+    Answered,
+    Closed,
+    Drained,
+    Opened,
+    RetryLater,
+    Session,
+    Signal,
+    Updated,
+)
+from opolyx_sdk._status import to_error
+from opolyx_sdk._transport.channel import PlayCall, Transport
+from opolyx_sdk.actions import Action
+from opolyx_sdk.errors import ConnectionLost, OutcomeUnknown, Refused, RequestError
+
+_RESUMABLE: Final = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.INTERNAL,  # RST_STREAM
+        grpc.StatusCode.UNKNOWN,  # "Stream removed"
+        grpc.StatusCode.CANCELLED,  # by somebody else than us
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,  # a slow reader, or a limit with a hint
+    }
+)
+
+
+class GameStream:
+    """All games of a client, on one stream. Belongs to one loop."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._options = transport.options
+        self._session = Session()
+        self._inboxes: dict[str, Inbox] = {}
+        self._opening: dict[str, asyncio.Future[None]] = {}
+        self._answers: dict[str, asyncio.Future[int]] = {}
+        self._timers: set[asyncio.TimerHandle] = set()
+        self._to_write = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._first_game = ""
+
+    # --- For games ------------------------------------------------------------------------------
+
+    def mirror(self, game_id: str) -> Mirror | None:
+        """A game's mirror while it is open."""
+        return self._session.mirror(game_id)
+
+    async def open(self, game_id: str, *, spectator: bool) -> Inbox:
+        """Begin to receive a game; returns once its state is known.
+
+        Raises:
+            ValueError: the client has the game open already.
+            GameClosed: the server doesn't show it.
+            ConnectionLost: no server answers.
+            RequestError: the server refuses the stream.
+        """
+        self._session.attach(game_id, spectator=spectator)
+        inbox = Inbox(self._options.updates_kept)
+        opening = asyncio.get_running_loop().create_future()
+        self._inboxes[game_id] = inbox
+        self._opening[game_id] = opening
+        self._first_game = self._first_game or game_id
+        self._go_on()
+        try:
+            await opening
+        except BaseException:
+            await self.leave(game_id)
+            raise
+        return inbox
+
+    async def leave(self, game_id: str) -> None:
+        """Stop receiving a game; the stream ends with the last one."""
+        self._session.detach(game_id)
+        self._opening.pop(game_id, None)
+        if inbox := self._inboxes.pop(game_id, None):
+            inbox.end(None)
+        self._to_write.set()
+        if self._session.idle:
+            await self.close()
+
+    async def submit(
+        self, game_id: str, decision_id: str, action: Action, command_id: str | None
+    ) -> int:
+        """Send a command until it is answered; returns the update's seq.
+
+        Raises:
+            ValueError: the action holds a number that the wire can't carry.
+            Refused: nothing has changed.
+            OutcomeUnknown: no answer came in time; it may have taken effect.
+        """
+        _convert.write_action(action)  # an impossible value fails here, not in the writer's task
+        command_id = self._session.submit(game_id, decision_id, action, command_id)
+        answer = asyncio.get_running_loop().create_future()
+        self._answers[command_id] = answer
+        self._go_on()
+        try:
+            async with asyncio.timeout(self._options.command_timeout_s):
+                seq: int = await answer
+                return seq
+        except TimeoutError:
+            raise OutcomeUnknown(command_id) from None
+        finally:
+            self._answers.pop(command_id, None)
+            self._session.forget(command_id)
+
+    async def close(self) -> None:
+        """End the stream; no call and no task is left behind."""
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        task, self._task = self._task, None
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._end_all(ConnectionLost("the client was closed"))
+
+    # --- The task -------------------------------------------------------------------------------
+
+    def _go_on(self) -> None:
+        self._to_write.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="opolyx-stream")
+
+    async def _run(self) -> None:
+        """Keep a stream until nothing needs it, or until patience runs out."""
+        try:
+            await self._keep_connected()
+        except RequestError as error:
+            self._end_all(error)
+        except Exception as error:  # a bug; whoever waits must not wait for ever
+            self._end_all(error)
+
+    async def _keep_connected(self) -> None:
+        backoff = Backoff()
+        self._heard_at = time.monotonic()
+        while not self._session.idle:
+            before = self._heard_at
+            hint_s = await self._connect_once()
+            if self._heard_at != before:
+                backoff.reset()
+            away_s = time.monotonic() - self._heard_at
+            if away_s > self._options.patience_s:
+                self._end_all(ConnectionLost(f"no server for {away_s:.0f} s"))
+                return
+            await asyncio.sleep(backoff.next_wait(hint_s))
+
+    async def _connect_once(self) -> float | None:
+        """One stream from its start to its loss; returns the server's hint when to come back."""
+        call = self._transport.play(self._first_game)
+        self._session.connected()
+        self._to_write.set()
+        writer = asyncio.create_task(self._write(call), name="opolyx-stream-writer")
+        try:
+            return await self._read(call)
+        except grpc.aio.AioRpcError as error:
+            failure = to_error(error)
+            if error.code() not in _RESUMABLE:
+                raise failure from None
+            return failure.retry_after_s
+        except grpc.aio.BaseError:
+            return None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return None  # the channel was closed under the call: an outage like any other
+        finally:
+            self._session.disconnected()
+            writer.cancel()
+            call.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
+
+    async def _read(self, call: PlayCall) -> float | None:
+        async for response in call:
+            self._heard_at = time.monotonic()
+            for frame in _convert.read_frames(response.frames):
+                for signal in self._session.receive(frame):
+                    if isinstance(signal, Drained):
+                        return signal.after_ms / 1000
+                    self._deliver(signal)
+            if self._session.outgoing:
+                self._to_write.set()
+        return None
+
+    async def _write(self, call: PlayCall) -> None:
+        """Send what the session wants; a call that has ended is the reader's business."""
+        try:
+            while True:
+                await self._to_write.wait()
+                self._to_write.clear()
+                while self._session.outgoing:
+                    await call.write(_convert.write_request(self._session.outgoing.popleft()))
+        except (asyncio.InvalidStateError, grpc.aio.AioRpcError, grpc.aio.BaseError):
+            return
+
+    # --- What the session signals ---------------------------------------------------------------
+
+    def _deliver(self, signal: Signal) -> None:
+        match signal:
+            case Updated(update):
+                self._put(update.game_id).put(update)
+                self._end_if_over(update.game_id)
+            case Opened(game_id):
+                self._end_if_over(game_id)
+                if (opening := self._opening.pop(game_id, None)) and not opening.done():
+                    opening.set_result(None)
+            case Closed(game_id, error):
+                self._fail_game(game_id, error)
+            case Answered():
+                self._answer(signal)
+            case RetryLater(key, after_ms):
+                self._later(key, after_ms / 1000)
+            case Drained():
+                pass  # ends the reading, above
+
+    def _put(self, game_id: str) -> Inbox:
+        return self._inboxes.get(game_id) or Inbox(1)
+
+    def _end_if_over(self, game_id: str) -> None:
+        mirror = self._session.mirror(game_id)
+        if mirror is not None and mirror.ended:
+            self._put(game_id).end(None)
+
+    def _fail_game(self, game_id: str, error: Exception) -> None:
+        opening = self._opening.pop(game_id, None)
+        if opening is not None and not opening.done():
+            opening.set_exception(error)
+        self._put(game_id).end(error)
+
+    def _answer(self, answered: Answered) -> None:
+        answer = self._answers.get(answered.command_id)
+        if answer is None or answer.done():
+            return
+        if answered.refusal is not None:
+            answer.set_exception(Refused(answered.refusal))
+        else:
+            answer.set_result(answered.seq)
+
+    def _later(self, key: str, after_s: float) -> None:
+        def again() -> None:
+            self._timers.discard(timer)
+            self._session.again(key)
+            self._to_write.set()
+
+        timer = asyncio.get_running_loop().call_later(after_s, again)
+        self._timers.add(timer)
+
+    def _end_all(self, error: Exception) -> None:
+        for game_id, inbox in list(self._inboxes.items()):
+            self._session.detach(game_id)
+            self._fail_game(game_id, error)
+            inbox.end(error)
+        for command_id, answer in self._answers.items():
+            if not answer.done():
+                fatal = isinstance(error, RequestError)
+                answer.set_exception(error if fatal else OutcomeUnknown(command_id))

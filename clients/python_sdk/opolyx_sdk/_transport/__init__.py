@@ -1,0 +1,1 @@
+"""The wire: the channel, and the calls of each service. Only this package and `_convert` know it."""

@@ -1,0 +1,205 @@
+"""The channel to a server: made on first use, for the loop that uses it, with our settings.
+
+gRPC's asyncio objects belong to one loop. A client may outlive a loop: each loop that uses it gets
+a channel of its own. The token travels as metadata of each call and is shown nowhere.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+import grpc
+
+from opolyx.engine.v1 import engine_service_pb2, engine_service_pb2_grpc
+from opolyx.identity.v1 import identity_service_pb2_grpc
+from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc
+from opolyx.progression.v1 import progression_service_pb2_grpc
+from opolyx_sdk._backoff import Backoff
+from opolyx_sdk._status import to_error
+from opolyx_sdk.errors import ConnectionLost, LimitReached, RequestError, ServiceUnavailable
+from opolyx_sdk.options import ClientOptions, Tls
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+Q_contra = TypeVar("Q_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+GAME_HEADER: Final = "x-opolyx-game"
+"""Names the game of a call, so that a proxy can send it straight to the game's owner."""
+
+# A pair with the server's: it lets clients ping every 10 s, also without calls.
+KEEPALIVE_TIME_MS: Final = 20_000
+KEEPALIVE_TIMEOUT_MS: Final = 10_000
+
+PlayCall = grpc.aio.StreamStreamCall[
+    engine_service_pb2.PlayRequest, engine_service_pb2.PlayResponse
+]
+
+_MOST_TRIES: Final = 5
+_LONGEST_HINT_S: Final = 30.0
+
+
+class _Unary(Protocol[Q_contra, R_co]):
+    """A unary method of a stub."""
+
+    def __call__(
+        self,
+        request: Q_contra,
+        *,
+        timeout: float | None = None,
+        metadata: tuple[tuple[str, str], ...] | None = None,
+    ) -> Awaitable[R_co]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stubs:
+    """The services on one channel."""
+
+    engine: engine_service_pb2_grpc.EngineServiceStub
+    identity: identity_service_pb2_grpc.IdentityServiceStub
+    matchmaker: matchmaker_service_pb2_grpc.MatchmakerServiceStub
+    progression: progression_service_pb2_grpc.ProgressionServiceStub
+
+
+class Transport:
+    """Calls to one server with one token."""
+
+    def __init__(self, address: str, options: ClientOptions, token: str | None) -> None:
+        self.address = address
+        """Host and port."""
+        self.options = options
+        """Times and limits."""
+        self.token = token
+        """The JWT that calls carry; never shown."""
+        self._channel: grpc.aio.Channel | None = None
+        self._stubs: Stubs | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"Transport({self.address!r})"
+
+    @property
+    def stubs(self) -> Stubs:
+        """The services, on the running loop's channel."""
+        loop = asyncio.get_running_loop()
+        if self._stubs is None or self._loop is not loop:
+            # A channel of another loop can't be closed from here; it goes with its loop.
+            self._loop = loop
+            self._channel = _open_channel(self.address, self.options)
+            self._stubs = Stubs(
+                engine_service_pb2_grpc.EngineServiceStub(self._channel),
+                identity_service_pb2_grpc.IdentityServiceStub(self._channel),
+                matchmaker_service_pb2_grpc.MatchmakerServiceStub(self._channel),
+                progression_service_pb2_grpc.ProgressionServiceStub(self._channel),
+            )
+        return self._stubs
+
+    def metadata(self, game_id: str = "") -> tuple[tuple[str, str], ...]:
+        """Metadata of a call."""
+        pairs = []
+        if self.token:
+            pairs.append(("authorization", f"Bearer {self.token}"))
+        if game_id:
+            pairs.append((GAME_HEADER, game_id))
+        return tuple(pairs)
+
+    async def wait_ready(self, timeout_s: float) -> None:
+        """Connect.
+
+        Raises:
+            ConnectionLost: nobody answers within `timeout_s`.
+        """
+        _ = self.stubs
+        assert self._channel is not None  # noqa: S101 - made by the line before
+        try:
+            await asyncio.wait_for(self._channel.channel_ready(), timeout_s)
+        except TimeoutError:
+            raise ConnectionLost(f"no server answers at {self.address}") from None
+
+    async def call(
+        self,
+        method: Callable[[Stubs], _Unary[Q, R]],
+        request: Q,
+        *,
+        repeatable: bool,
+        game_id: str = "",
+    ) -> R:
+        """Make a unary call; one that is `repeatable` is tried again when the server is away.
+
+        Raises:
+            RequestError: the server answered with a failure.
+            ConnectionLost: no server answered.
+        """
+        backoff = Backoff()
+        tries = _MOST_TRIES if repeatable else 1
+        while True:
+            try:
+                return await method(self.stubs)(
+                    request,
+                    timeout=self.options.call_timeout_s,
+                    metadata=self.metadata(game_id),
+                )
+            except grpc.aio.AioRpcError as error:
+                failure = to_error(error)
+            tries -= 1
+            if tries <= 0 or not _worth_repeating(failure):
+                raise _as_lost(failure, self.address) from None
+            await asyncio.sleep(backoff.next_wait(failure.retry_after_s))
+
+    def play(self, game_id: str) -> PlayCall:
+        """Open the stream that plays games; `game_id` is one of them."""
+        return self.stubs.engine.Play(metadata=self.metadata(game_id))
+
+    async def drop(self) -> None:
+        """Close the channel with all its calls; the next call opens another."""
+        channel, self._channel, self._stubs = self._channel, None, None
+        if channel is not None and self._loop is asyncio.get_running_loop():
+            await channel.close()
+
+
+def _worth_repeating(error: RequestError) -> bool:
+    if isinstance(error, LimitReached):
+        return error.retry_after_s is not None and error.retry_after_s <= _LONGEST_HINT_S
+    return isinstance(error, ServiceUnavailable)
+
+
+def _as_lost(error: RequestError, address: str) -> Exception:
+    """UNAVAILABLE without a reason comes from the channel, not from a service."""
+    if isinstance(error, ServiceUnavailable) and not error.reason:
+        return ConnectionLost(f"no answer from {address}: {error.failure.message}")
+    return error
+
+
+def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
+    settings = (
+        ("grpc.keepalive_time_ms", KEEPALIVE_TIME_MS),
+        ("grpc.keepalive_timeout_ms", KEEPALIVE_TIMEOUT_MS),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", round(options.connect_timeout_s * 1000)),
+        ("grpc.max_reconnect_backoff_ms", 2_000),
+        ("grpc.max_receive_message_length", 16 << 20),
+        ("grpc.use_local_subchannel_pool", 1),  # two clients never share a broken connection
+        ("grpc.primary_user_agent", "opolyx-sdk"),
+    )
+    if options.tls is None:
+        return grpc.aio.insecure_channel(address, options=settings)
+    return grpc.aio.secure_channel(address, _credentials(options.tls), options=settings)
+
+
+def _credentials(tls: Tls) -> grpc.ChannelCredentials:
+    return grpc.ssl_channel_credentials(
+        root_certificates=tls.root_certificates,
+        private_key=tls.private_key,
+        certificate_chain=tls.certificate_chain,
+    )
+
+
+class Calls:
+    """What the calls of every service share."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport

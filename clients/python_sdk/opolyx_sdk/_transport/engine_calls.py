@@ -1,0 +1,66 @@
+"""Unary calls of the engine; games themselves go over the stream."""
+
+import asyncio
+from pathlib import Path
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_sdk._convert import read, read_all, write_trade
+from opolyx_sdk._frames import Snapshot
+from opolyx_sdk._mirror import Mirror
+from opolyx_sdk._transport.channel import Calls
+from opolyx_sdk.actions import ProposeTrade
+from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.game_summary import GameSummary
+from opolyx_sdk.updates import GameInfo, Update
+
+
+class EngineCalls(Calls):
+    """Reading games."""
+
+    async def get_game(self, game_id: str) -> tuple[GameInfo, Update]:
+        """One game as it is now: what stays the same in it, and its state as an update."""
+        response = await self._transport.call(
+            lambda stubs: stubs.engine.GetGame,
+            pb.GetGameRequest(game_id=game_id),
+            repeatable=True,
+            game_id=game_id,
+        )
+        snapshot = read(response.snapshot, Snapshot)
+        mirror = Mirror(game_id, snapshot, 0)
+        return mirror.info, mirror.as_update(snapshot.now_unix_ms, 0)
+
+    async def check_trade(self, game_id: str, trade: ProposeTrade) -> TradeVerdict:
+        """Whether the caller's seat could propose a trade now, and what its sides are worth."""
+        response = await self._transport.call(
+            lambda stubs: stubs.engine.CheckTrade,
+            pb.CheckTradeRequest(game_id=game_id, trade=write_trade(trade)),
+            repeatable=True,
+            game_id=game_id,
+        )
+        return read(response, TradeVerdict)
+
+    async def get_replay(self, game_id: str, path: Path) -> bool:
+        """Write a game's replay to `path`; whether the game is finished and the replay whole."""
+        chunks, token, complete = [], "", False
+        while True:
+            response = await self._transport.call(
+                lambda stubs: stubs.engine.GetReplay,
+                pb.GetReplayRequest(game_id=game_id, page_token=token),
+                repeatable=True,
+                game_id=game_id,
+            )
+            chunks.append(response.chunk)
+            token, complete = response.next_page_token, response.complete
+            if not token:
+                break
+        await asyncio.to_thread(path.write_bytes, b"".join(chunks))
+        return complete
+
+    async def list_games(self, *, ruleset: str = "", most: int = 50) -> tuple[GameSummary, ...]:
+        """Games that can be watched, newest first; at most `most`, 1 to 100."""
+        response = await self._transport.call(
+            lambda stubs: stubs.engine.ListGames,
+            pb.ListGamesRequest(page_size=most, ruleset=ruleset),
+            repeatable=True,
+        )
+        return read_all(response.games, GameSummary)

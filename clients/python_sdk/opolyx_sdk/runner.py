@@ -1,0 +1,185 @@
+"""Plays bots in live games: asks them, sends their answers, and answers for them if it must."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+
+from opolyx_sdk._thinker import Thinker
+from opolyx_sdk.actions import Action
+from opolyx_sdk.bots import Bot, fallback_action
+from opolyx_sdk.client import AsyncClient
+from opolyx_sdk.decisions import Decision
+from opolyx_sdk.enums import Phase
+from opolyx_sdk.errors import BotError, NoDecision, Refused
+from opolyx_sdk.game import Game
+from opolyx_sdk.updates import Update
+from opolyx_sdk.views import GameView, ResultView
+
+_log = logging.getLogger(__name__)
+
+_CLOCK_MARGIN_S = 1.0
+_MANAGING_PHASES = frozenset({Phase.ROLL, Phase.JAIL, Phase.PAYMENT})
+_MOST_REFUSALS = 20
+
+
+@dataclass(slots=True)
+class GameReport:
+    """How a bot's game went."""
+
+    game_id: str
+    """The game."""
+
+    seat: int
+    """The bot's seat."""
+
+    updates: int = 0
+    """Updates seen."""
+
+    missed: int = 0
+    """Updates replaced by a snapshot."""
+
+    decisions: int = 0
+    """Decisions answered."""
+
+    refusals: list[str] = field(default_factory=list)
+    """What was refused, and why."""
+
+    fallbacks: int = 0
+    """Decisions for which the runner answered, because the bot failed or was too slow."""
+
+    thinking_s: float = 0.0
+    """Seconds the bot thought in all."""
+
+    result: ResultView | None = None
+    """The game's result; None while it runs and when it was void."""
+
+
+class BotRunner:
+    """Plays one seat in each of many games, all on one client's stream."""
+
+    def __init__(
+        self,
+        client: AsyncClient,
+        make_bot: Callable[[], Bot],
+        *,
+        budget_s: float = 5.0,
+        strict: bool = False,
+    ) -> None:
+        """Describe the player.
+
+        Args:
+            client: acts for the account that has the seats.
+            make_bot: makes the bot of a game.
+            budget_s: how long a decision may take, seconds; the game's own clock may allow less.
+            strict: for development: stop with BotError when the bot raises, is too slow, or is
+                refused, instead of answering for it.
+        """
+        self._client = client
+        self._make_bot = make_bot
+        self._budget_s = budget_s
+        self._strict = strict
+
+    async def play(self, game_id: str) -> GameReport:
+        """Play one game to its end.
+
+        Raises:
+            BotError: the bot failed, and the runner is strict.
+            GameError: the game can't go on for this client.
+            ConnectionLost: an outage lasted too long.
+        """
+        async with self._client.play(game_id) as game:
+            return await _Playing(game, self._make_bot(), self._budget_s, self._strict).run()
+
+    async def play_all(self, game_ids: Iterable[str]) -> list[GameReport]:
+        """Play many games at once; the reports in the order of the ids."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self.play(game_id)) for game_id in game_ids]
+        return [task.result() for task in tasks]
+
+
+class _Playing:
+    """One bot in one game."""
+
+    def __init__(self, game: Game, bot: Bot, budget_s: float, strict: bool) -> None:
+        if game.seat is None:
+            raise NoDecision("the account has no seat in the game")
+        self._game = game
+        self._bot = bot
+        self._budget_s = budget_s
+        self._strict = strict
+        self._thinker = Thinker()
+        self._answered: set[tuple[str, int]] = set()
+        self._listens = type(bot).on_update is not Bot.on_update
+        self._report = GameReport(game.info.game_id, game.seat)
+
+    async def run(self) -> GameReport:
+        try:
+            await self._thinker.think(partial(self._bot.on_start, self._game.info), None)
+            await self._answer_all()
+            last: Update | None = None
+            async for update in self._game:
+                last = update
+                self._report.updates += 1
+                self._report.missed += update.missed
+                if self._listens:
+                    await self._thinker.think(partial(self._bot.on_update, update), None)
+                await self._answer_all()
+            self._report.result = self._game.view.result
+            if last is not None:
+                await self._thinker.think(partial(self._bot.on_end, last), None)
+            return self._report
+        finally:
+            self._thinker.close()
+
+    async def _answer_all(self) -> None:
+        """Answer what is awaited now, and what follows from it, once for each state."""
+        for decision in self._game.own_decisions:
+            key = (decision.decision_id, self._game.seq)
+            if key in self._answered or self._game.over:
+                continue
+            self._answered.add(key)
+            await self._answer(decision)
+
+    async def _answer(self, decision: Decision) -> None:
+        self._report.decisions += 1
+        action = await self._decide(self._game.view, decision)
+        for _ in range(_MOST_REFUSALS):
+            try:
+                await self._game.submit(action, decision=decision)
+                return
+            except Refused as refused:
+                if not self._still_open(decision):
+                    return  # somebody was faster: the table has moved on
+                self._report.refusals.append(f"{action}: {refused}")
+                if self._strict:
+                    raise BotError(f"{action} was refused: {refused}") from refused
+                _log.warning("refused %s: %s", action, refused)
+                self._report.fallbacks += 1
+                action = fallback_action(decision)
+
+    def _still_open(self, decision: Decision) -> bool:
+        return any(one.decision_id == decision.decision_id for one in self._game.own_decisions)
+
+    async def _decide(self, view: GameView, decision: Decision) -> Action:
+        budget = min(self._budget_s, max(0.05, decision.time_left() - _CLOCK_MARGIN_S))
+        started = time.perf_counter()
+        try:
+            return await self._thinker.think(partial(self._bot.decide, view, decision), budget)
+        except TimeoutError as error:
+            self._thinker.close()
+            self._thinker = Thinker()
+            return self._fall_back(decision, f"no answer within {budget:g} s", error)
+        except Exception as error:
+            return self._fall_back(decision, f"{type(error).__name__}: {error}", error)
+        finally:
+            self._report.thinking_s += time.perf_counter() - started
+
+    def _fall_back(self, decision: Decision, why: str, error: Exception) -> Action:
+        if self._strict:
+            raise BotError(f"bot failed in {decision.phase.name}: {why}") from error
+        _log.warning("bot failed in %s: %s", decision.phase.name, why)
+        self._report.fallbacks += 1
+        return fallback_action(decision)

@@ -51,12 +51,14 @@ class Probes(health_pb2_grpc.HealthServicer):
     async def Watch(self, request: Any, context: Any) -> None:  # noqa: N802
         """The status of a name now and whenever it changes."""
         sent = None
-        while not self._ended:
+        while True:
             changed = self._changed
             status = self._statuses.get(request.service, _UNKNOWN)
             if status != sent:
                 await context.write(health_pb2.HealthCheckResponse(status=status))
                 sent = status
+            if self._ended:
+                break
             await changed.wait()
         await context.abort(grpc.StatusCode.UNAVAILABLE, "the server stops")
 

@@ -139,6 +139,7 @@ class Caller:
 
     def __init__(self, channel: Any) -> None:
         self.channel = channel
+        self.last: Any = None  # the call made last
 
     async def call(self, method: str, *requests: str | bytes, metadata: Any = GUEST) -> list[str]:
         """All answers to all requests, whatever the kind of the method."""
@@ -152,6 +153,7 @@ class Caller:
         start = kind(f"/{SERVICE}/{method}", encoded, StringValue.FromString)
         streaming = method in {"Collect", "Chat", "ChatByHand"}
         call = start(iter(requests) if streaming else requests[0], metadata=metadata, timeout=10)
+        self.last = call
         if hasattr(call, "__aiter__"):
             return [answer.value async for answer in call]
         return [(await call).value]
@@ -279,7 +281,7 @@ async def test_a_caller_s_cancellation_reaches_the_handler(
 ) -> None:
     call = asyncio.create_task(caller.call(method, "wait"))
     await shop.entered.wait()
-    call.cancel()
+    caller.last.cancel()  # cancelling the task alone is lost if it still waits for the send
     await asyncio.gather(call, return_exceptions=True)
 
     await asyncio.wait_for(shop.cancelled.wait(), 10)

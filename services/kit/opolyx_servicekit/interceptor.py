@@ -118,7 +118,7 @@ class _Guard:
             self._admit(context)
             counted = RpcContext(context, parse, self._metrics)
             if request_streaming:
-                message: Any = _Requests(request, counted)
+                message: Any = _Requests(counted)
             else:
                 message = counted.parsed(request)
             response = await serve(message, counted)
@@ -200,19 +200,21 @@ class RpcContext:
 
 
 class _Requests:
-    """The requests of a stream, parsed and counted."""
+    """The requests of a stream: reading them costs less than gRPC's own iterator, wrapped."""
 
-    __slots__ = ("_context", "_raw")
+    __slots__ = ("_context",)
 
-    def __init__(self, raw: Any, context: RpcContext) -> None:
-        self._raw = raw
+    def __init__(self, context: RpcContext) -> None:
         self._context = context
 
     def __aiter__(self) -> AsyncIterator[Any]:
         return self
 
     async def __anext__(self) -> Any:
-        return self._context.parsed(await self._raw.__anext__())
+        request = await self._context.read()
+        if request is grpc.aio.EOF:
+            raise StopAsyncIteration
+        return request
 
 
 def domain_of(method: str) -> str:

@@ -4,6 +4,8 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
@@ -94,6 +96,16 @@ def test_a_token_is_blotted_out_wherever_it_hides(
     assert "eyJ" not in text
     assert "abcdefghij" not in text
     assert text.count("[redacted]") >= 5
+
+
+def test_any_value_can_be_logged(stream: io.StringIO) -> None:
+    configure_logs(form="json", stream=stream)
+    structlog.get_logger().info(
+        "odd", path=Path("/a"), names={"b", "a"}, view=MappingProxyType({"k": 1})
+    )
+
+    (line,) = lines(stream)
+    assert (line["path"], line["names"], line["view"]) == ("/a", ["a", "b"], {"k": 1})
 
 
 def test_words_that_are_no_tokens_stay() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from opolyx_servicekit import sqlite_file
 from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
 from opolyx_servicekit.migrations import SchemaMismatch
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
@@ -250,6 +251,37 @@ async def test_an_observer_that_fails_does_not_stop_the_writer(tmp_path: Path) -
     async with SqliteFile(tmp_path / "s.db", observer=fail) as file:
         await file.migrate("notes", NOTES)
         assert await file.write(add("a")) == 1
+
+
+async def test_the_log_stays_small_under_steady_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "_LARGEST_LOG_BYTES", 1 << 20)
+    path = tmp_path / "s.db"
+    async with SqliteFile(path, synchronous="NORMAL") as file:
+        await file.migrate("notes", NOTES)
+        for number in range(200):
+            await file.write(add(str(number) + "x" * 100_000))
+        log_bytes = path.with_name("s.db-wal").stat().st_size
+
+    assert log_bytes < 5 << 20, f"20 MB written, {log_bytes} in the log"
+
+
+async def test_a_caller_whose_loop_is_gone_does_not_stop_the_writer(file: SqliteFile) -> None:
+    gate = Gate()
+    held = await gate.hold(file)
+
+    async def give_up() -> None:
+        task = asyncio.create_task(file.write(add("from a closed loop")))
+        await asyncio.sleep(0)
+        assert file.waiting == 1
+        task.cancel()
+
+    await asyncio.to_thread(asyncio.run, give_up())
+    gate.opened.set()
+    await held
+
+    assert await file.write(add("after")) == 1
 
 
 async def test_components_count_their_own_steps(tmp_path: Path) -> None:

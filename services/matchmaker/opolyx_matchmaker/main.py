@@ -1,0 +1,97 @@
+"""The program `opolyx-matchmaker`: serves identity and the matchmaker until it is told to stop."""
+
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Final
+
+import grpc
+
+from opolyx_matchmaker.service import MatchmakerService
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.store.sqlite import SqliteStore
+from opolyx_servicekit.key_set import ensure_keys, public_keys_path
+from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.server import ServiceServer, run
+from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
+from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+
+_CHANNEL_OPTIONS: Final = (
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.max_receive_message_length", 16 << 20),
+)
+
+
+def main() -> int:
+    """Run the program; its exit code."""
+    settings = MatchmakerSettings()
+    configure_logs(form=settings.log_format, level=settings.log_level)
+    return run(lambda stop: serve(settings, stop))
+
+
+async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set."""
+    public_keys = _public_keys(settings)
+    async with AsyncExitStack() as stack:
+        file = await stack.enter_async_context(SqliteFile(sqlite_path(settings.store_url)))
+        engine = await stack.enter_async_context(_channel(settings, settings.engine_address))
+        progression = None
+        if settings.progression_address is not None:
+            progression = await stack.enter_async_context(
+                _channel(settings, settings.progression_address)
+            )
+        signer = TokenSigner(
+            settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
+        )
+        service = MatchmakerService(
+            settings,
+            store=await SqliteStore.open(file),
+            engine=engine,
+            progression=progression,
+            signer=signer,
+            token=settings.service_token.get_secret_value if settings.service_token else None,
+        )
+        await stack.enter_async_context(service)
+        await stack.enter_async_context(_server(settings, service, public_keys))
+        await stop.wait()
+
+
+def _server(
+    settings: MatchmakerSettings, service: MatchmakerService, public_keys: Path
+) -> ServiceServer:
+    verifier = TokenVerifier(
+        public_keys,
+        roles=service.roles,
+        issuer=settings.issuer,
+        audience=settings.audience,
+        algorithms=settings.token_algorithms,
+        is_revoked=service.is_revoked,
+    )
+    return ServiceServer(
+        settings,
+        add_services=service.add_to,
+        service_names=service.service_names,
+        roles=service.access,
+        verifier=verifier,
+        on_drain=service.drain,
+    )
+
+
+def _public_keys(settings: MatchmakerSettings) -> Path:
+    """The keys that callers' tokens are checked with; in development the own ones, made once."""
+    if settings.make_keys:
+        ensure_keys(settings.signing_keys_file)
+    return settings.verification_keys_file or public_keys_path(settings.signing_keys_file)
+
+
+def _channel(settings: MatchmakerSettings, address: str) -> grpc.aio.Channel:
+    if settings.peer_ca_file is None:
+        return grpc.aio.insecure_channel(address, options=_CHANNEL_OPTIONS)
+    credentials = grpc.ssl_channel_credentials(settings.peer_ca_file.read_bytes())
+    return grpc.aio.secure_channel(address, credentials, options=_CHANNEL_OPTIONS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""The other services, as the matchmaker sees them; `rpc` has the ones that speak gRPC."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from opolyx_matchmaker.rooms import Room
+
+
+class EngineUnavailable(Exception):
+    """The engine gave no answer; what was asked may have happened."""
+
+
+class EngineRefused(Exception):
+    """The engine said no, and nothing happened."""
+
+    def __init__(self, reason: str, message: str, fields: Mapping[str, str] | None = None) -> None:
+        """Keep the engine's own words.
+
+        Args:
+            reason: of its error enum, without the prefix.
+            message: its text.
+            fields: what is wrong with which field.
+        """
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.fields = dict(fields or {})
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A game that can be started later."""
+
+    game_id: str
+    """Its id."""
+
+    commitment: bytes
+    """SHA-256 of the secret that its dice come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatGrant:
+    """What the player of a seat brings to the table."""
+
+    vip: bool = False
+    """Whether the seat may finance (FIN-1)."""
+
+    cards: tuple[tuple[int, int], ...] = ()
+    """Square and rent bonus in basis points of each collection card (RENT-5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerGrant:
+    """What progression knows of a player."""
+
+    seat: SeatGrant = SeatGrant()
+    """What the player brings to any table."""
+
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    """The rating shown, by mode; absent for one never played."""
+
+
+class FactKind(Enum):
+    """What became of a game or a seat."""
+
+    SEAT_RELEASED = "seat_released"
+    GAME_OVER = "game_over"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of the engine's."""
+
+    number: int
+    """Its number, rising."""
+
+    game_id: str
+    """The game."""
+
+    kind: FactKind
+    """What it is; OTHER for kinds that concern nobody here."""
+
+    player_id: str = ""
+    """The player set free, for SEAT_RELEASED; empty for a built-in bot."""
+
+
+class GameLife(Enum):
+    """What the engine says of a game."""
+
+    RUNNING = "running"
+    OVER = "over"
+    GONE = "gone"
+
+
+class Engine(Protocol):
+    """The engine. Each call raises EngineUnavailable or EngineRefused."""
+
+    async def reserve(self, request_id: str) -> Reservation:
+        """Reserve a game; the same request gets the same game."""
+        ...
+
+    async def create(self, room: Room, grants: Sequence[SeatGrant]) -> None:
+        """Start the room's game; the same again is no second game."""
+        ...
+
+    async def life(self, game_id: str) -> GameLife:
+        """What became of a game; GONE if the engine knows none."""
+        ...
+
+    def facts(self, after: int) -> AsyncGenerator[list[Fact], None]:
+        """Facts after a number, in order, in batches; goes on until it raises."""
+        ...
+
+
+class Progression(Protocol):
+    """The progression service."""
+
+    async def grants(self, player_ids: Sequence[str]) -> Mapping[str, PlayerGrant]:
+        """What is known of the players; those unknown, or all in case of trouble, are absent."""
+        ...
+
+
+class NoProgression:
+    """Stands in where there is no progression service: nobody brings anything."""
+
+    async def grants(self, player_ids: Sequence[str]) -> Mapping[str, PlayerGrant]:
+        """Nothing."""
+        return {}

@@ -1,0 +1,260 @@
+"""Searches for a game: holds the tickets, seats the tables that are found, starts their games."""
+
+import asyncio
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+
+from opolyx_matchmaker.bots import built_in
+from opolyx_matchmaker.lobby import Lobby, seat_for
+from opolyx_matchmaker.peers import Progression
+from opolyx_matchmaker.quick_match import (
+    MatchRules,
+    Table,
+    Ticket,
+    companions,
+    find_tables,
+    window_of,
+)
+from opolyx_matchmaker.refusals import already_playing, draining, room_error
+from opolyx_matchmaker.rooms import (
+    RefusalKind,
+    Room,
+    RoomOptions,
+    RoomRefusal,
+    Seat,
+    begin_start,
+    close,
+)
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.start import Starter
+from opolyx_matchmaker.store.base import Store
+from opolyx_servicekit.access import Principal
+from opolyx_servicekit.errors import FailedPrecondition, ResourceExhausted, ServiceError
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
+
+_RETRY_MS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchNews:
+    """How a search goes: found, or how many there are and how wide it looks."""
+
+    players: int = 0
+    """Players that could be at the table so far, the searcher included."""
+
+    waited_ms: int = 0
+    """How long it lasts."""
+
+    window: int = 0
+    """Rating points to either side."""
+
+    game_id: str = ""
+    """The game, once one was found."""
+
+    seat: int = 0
+    """The searcher's seat in it."""
+
+
+class Search:
+    """One player's open search; a reader too slow gets the newest news only."""
+
+    def __init__(self, ticket: Ticket, seat: Seat) -> None:
+        """Wait for news."""
+        self.ticket = ticket
+        """What is searched."""
+        self.seat = seat
+        """The searcher on a seat."""
+        self.busy = False
+        """Whether a table with the searcher is being made."""
+        self._news: SearchNews | ServiceError | None = None
+        self._changed = asyncio.Event()
+
+    def tell(self, news: SearchNews | ServiceError) -> None:
+        """Give news; nothing overtakes the end of the search."""
+        if not self.is_over:
+            self._news = news
+            self._changed.set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended, in a game or an error."""
+        news = self._news
+        return isinstance(news, ServiceError) or (news is not None and bool(news.game_id))
+
+    async def next(self, timeout_seconds: float) -> SearchNews | None:
+        """The newest news, None after the timeout; raises what ended the search."""
+        try:
+            await asyncio.wait_for(self._changed.wait(), timeout_seconds)
+        except TimeoutError:
+            return None
+        self._changed.clear()
+        if isinstance(self._news, ServiceError):
+            raise self._news
+        return self._news
+
+
+class MatchQueue:
+    """The searches open in this process."""
+
+    def __init__(
+        self,
+        settings: MatchmakerSettings,
+        store: Store,
+        lobby: Lobby,
+        starter: Starter,
+        progression: Progression,
+        tasks: TaskOwner,
+        clock: Clock,
+    ) -> None:
+        """Nobody searches."""
+        self._settings = settings
+        self._store = store
+        self._lobby = lobby
+        self._starter = starter
+        self._progression = progression
+        self._tasks = tasks
+        self._clock = clock
+        self._searches: dict[str, Search] = {}
+        self._numbers = itertools.count(1)
+        self._draining = False
+        self._rules = MatchRules(
+            window=settings.match_window,
+            widen_per_second=settings.match_widen_per_second,
+            window_cap=settings.match_window_cap,
+            bots_after_ms=int(settings.match_bots_after_seconds * 1000),
+        )
+
+    async def ticket(self, caller: Principal, ruleset: str, seats: int, allow_bots: bool) -> Ticket:
+        """A ticket for the caller, who must be free."""
+        self._lobby.check_table(ruleset, seats)
+        await self._lobby.check_free(caller.subject)
+        known = await self._progression.grants([caller.subject])
+        mode = ruleset.partition("@")[0]
+        rating = known[caller.subject].ratings.get(mode, 0) if caller.subject in known else 0
+        return Ticket(
+            ticket_id=next(self._numbers),
+            player_id=caller.subject,
+            ruleset=ruleset,
+            seats=seats,
+            rating=rating,
+            since_ms=self._clock.now_ms(),
+            allow_bots=allow_bots,
+        )
+
+    @contextmanager
+    def searching(self, caller: Principal, ticket: Ticket, nonce: bytes) -> Iterator[Search]:
+        """Search for the length of a block; a newer search of the same player ends this one."""
+        if self._draining:
+            raise draining()
+        if len(self._searches) >= self._settings.match_most_waiting:
+            raise ResourceExhausted(
+                "LIMIT",
+                "too many players search",
+                metadata={"limit": "match_most_waiting"},
+                retry_after_ms=_RETRY_MS,
+            )
+        search = Search(ticket, seat_for(caller, nonce))
+        if (older := self._searches.get(ticket.player_id)) is not None:
+            older.tell(FailedPrecondition("ALREADY_PLAYING", "the player searches elsewhere"))
+        self._searches[ticket.player_id] = search
+        try:
+            yield search
+        finally:
+            if self._searches.get(ticket.player_id) is search:
+                del self._searches[ticket.player_id]
+
+    async def run(self) -> None:
+        """Look for tables for ever."""
+        while True:
+            await asyncio.sleep(self._settings.match_seconds)
+            self.look()
+
+    def look(self) -> None:
+        """Look for tables once; each that is found is seated in a task of its own."""
+        now_ms = self._clock.now_ms()
+        waiting = [
+            search for search in self._searches.values() if not (search.busy or search.is_over)
+        ]
+        by_number = {search.ticket.ticket_id: search for search in waiting}
+        tickets = [search.ticket for search in waiting]
+        for table in find_tables(tickets, now_ms, self._rules):
+            searches = [by_number.pop(ticket.ticket_id) for ticket in table.tickets]
+            for search in searches:
+                search.busy = True
+            self._tasks.start(self._seat(table, searches), name="seat_table")
+        left = [search.ticket for search in by_number.values()]
+        for search in by_number.values():
+            search.tell(self._progress(search.ticket, left, now_ms))
+
+    def drain(self) -> None:
+        """End all searches, and take no more."""
+        self._draining = True
+        for search in self._searches.values():
+            search.tell(draining())
+
+    def _progress(self, ticket: Ticket, tickets: list[Ticket], now_ms: int) -> SearchNews:
+        return SearchNews(
+            players=1 + companions(ticket, tickets, now_ms, self._rules),
+            waited_ms=now_ms - ticket.since_ms,
+            window=window_of(ticket, now_ms, self._rules),
+        )
+
+    async def _seat(self, table: Table, searches: list[Search]) -> None:
+        """Make a room of a table and start it; who can't play leaves, the others search on."""
+        try:
+            room = await self._open_room(table, searches)
+            if room is not None:
+                started = await self._starter.start(room)
+                for number, search in enumerate(searches):
+                    search.tell(SearchNews(game_id=started.game_id, seat=number))
+        except ServiceError as error:
+            for search in searches:
+                search.tell(error)
+        finally:
+            for search in searches:
+                search.busy = False
+
+    async def _open_room(self, table: Table, searches: list[Search]) -> Room | None:
+        """A room with the table's players on its seats, STARTING; None if one is placed already."""
+        seats = (
+            *(search.seat for search in searches),
+            *(built_in(self._settings.match_bot_policy, n + 1) for n in range(table.bots)),
+        )
+        first = table.tickets[0]
+        room = await self._lobby.reserve(
+            first.player_id, first.ruleset, seats, False, RoomOptions()
+        )
+        created = await self._store.create_room(room, f"match/{room.room_id}")
+        if isinstance(created, RoomRefusal):
+            await self._drop_placed(created, searches)
+            return None
+        if any(self._is_gone(search) for search in searches):
+            await self._store.change_room(room.room_id, close)
+            return None
+        starting = await self._store.change_room(
+            room.room_id, lambda now: begin_start(now, first.player_id)
+        )
+        if isinstance(starting, RoomRefusal):
+            raise room_error(starting, room.room_id)
+        return starting
+
+    def _is_gone(self, search: Search) -> bool:
+        """Whether the searcher cancelled while the table was made."""
+        return self._searches.get(search.ticket.player_id) is not search
+
+    async def _drop_placed(self, refusal: RoomRefusal, searches: list[Search]) -> None:
+        """End the search of those who sit somewhere by now."""
+        if refusal.kind is not RefusalKind.ALREADY_PLAYING:
+            raise room_error(refusal, "")
+        for search in searches:
+            if placed := await self._store.placements(search.ticket.player_id):
+                search.tell(already_playing(placed[0].room_id, placed[0].game_id))
+        _log.info("match_dissolved", game_id=refusal.game_id)

@@ -1,0 +1,335 @@
+"""A room as a value, and everything that can happen to it; pure.
+
+A transition takes a room and returns the room after it, or a `RoomRefusal`. The store runs them
+inside its transactions, so a transition must depend on its arguments alone.
+"""
+
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from typing import Final
+
+LEAST_SEATS: Final = 2
+MOST_SEATS: Final = 6
+
+
+class Occupant(IntEnum):
+    """Who has a seat. Stored, and equal to the wire's: never renumber."""
+
+    NOBODY = 0
+    PERSON = 1
+    BOT = 2
+    BUILT_IN = 3
+
+
+class RoomState(IntEnum):
+    """The life of a room. Stored, and equal to the wire's: never renumber."""
+
+    OPEN = 1
+    STARTING = 2
+    STARTED = 3
+    CLOSED = 4
+
+
+class RefusalKind(StrEnum):
+    """Why a room can't change so; each is a reason of the wire's error enum."""
+
+    ROOM_NOT_FOUND = "ROOM_NOT_FOUND"
+    ROOM_FULL = "ROOM_FULL"
+    ROOM_STARTED = "ROOM_STARTED"
+    ALREADY_PLAYING = "ALREADY_PLAYING"
+    NOT_CREATOR = "NOT_CREATOR"
+    NOT_IN_ROOM = "NOT_IN_ROOM"
+    SEATS_OPEN = "SEATS_OPEN"
+    BOT_UNAVAILABLE = "BOT_UNAVAILABLE"
+    INVALID_FIELD = "INVALID_FIELD"
+
+
+@dataclass(frozen=True, slots=True)
+class RoomRefusal:
+    """A change that was refused; nothing happened."""
+
+    kind: RefusalKind
+    """Why."""
+
+    room_id: str = ""
+    """The room that the player is in already, for ALREADY_PLAYING."""
+
+    game_id: str = ""
+    """The game that the player is in already, for ALREADY_PLAYING."""
+
+    seat: int = -1
+    """The seat that is in the way, if one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One place at the table."""
+
+    occupant: Occupant = Occupant.NOBODY
+    """Who has it."""
+
+    player_id: str = ""
+    """The account; empty for an open seat and a built-in bot."""
+
+    name: str = ""
+    """The name shown."""
+
+    policy: str = ""
+    """The built-in bot's policy."""
+
+    nonce: bytes = field(default=b"", repr=False)
+    """The player's share in the dice; never shown."""
+
+    bots_only: bool = False
+    """Whether this bot doesn't play with people."""
+
+
+OPEN_SEAT: Final = Seat()
+
+
+@dataclass(frozen=True, slots=True)
+class RoomOptions:
+    """What the house changed of the ruleset; None is the ruleset's own."""
+
+    start_cash: int | None = None
+    """Start cash in k."""
+
+    round_cap: int | None = None
+    """Round cap."""
+
+    turn_seconds: int | None = None
+    """Seconds a turn."""
+
+    watchable: bool | None = None
+    """Whether spectators may watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A game before its start."""
+
+    room_id: str
+    """Its id."""
+
+    code: str = field(repr=False)
+    """The code that a private room is joined by."""
+
+    ruleset: str
+    """The ruleset, `mode@edition`."""
+
+    seats: tuple[Seat, ...]
+    """The seats in seat order."""
+
+    creator_id: str
+    """Who may start it."""
+
+    public: bool
+    """Whether it is listed."""
+
+    options: RoomOptions
+    """What the house changed."""
+
+    state: RoomState
+    """Its life."""
+
+    game_id: str
+    """The reserved game."""
+
+    commitment: bytes
+    """SHA-256 of the engine's secret for the game."""
+
+    created_ms: int
+    """When it was opened, Unix milliseconds."""
+
+    expires_ms: int
+    """When it closes if nothing happens, Unix milliseconds."""
+
+    revision: int = 1
+    """Rises with every change."""
+
+    over: bool = False
+    """Whether its game is over."""
+
+    def seat_of(self, player_id: str) -> int | None:
+        """The account's seat, if it has one."""
+        for number, seat in enumerate(self.seats):
+            if player_id and seat.player_id == player_id:
+                return number
+        return None
+
+    def lasting(self, until_ms: int) -> "Room":
+        """The same room, with its expiry put off to `until_ms` if it is open."""
+        if self.state is not RoomState.OPEN:
+            return self
+        return replace(self, expires_ms=max(until_ms, self.expires_ms))
+
+    @property
+    def open_seats(self) -> int:
+        """How many seats nobody has."""
+        return sum(seat.occupant is Occupant.NOBODY for seat in self.seats)
+
+    @property
+    def holds(self) -> dict[int, Seat]:
+        """The seats, by number, whose accounts this room keeps busy."""
+        if self.state is RoomState.CLOSED or self.over:
+            return {}
+        return {number: seat for number, seat in enumerate(self.seats) if seat.player_id}
+
+
+def join(room: Room, seat: Seat) -> Room | RoomRefusal:
+    """Give `seat` the first open place; an account that is in already keeps the one it has."""
+    if room.seat_of(seat.player_id) is not None and room.state is not RoomState.CLOSED:
+        return room
+    if refusal := _not_open(room):
+        return refusal
+    return _seated(room, seat, None)
+
+
+def leave(room: Room, player_id: str) -> Room | RoomRefusal:
+    """Take an account out; the creator's role passes on, the last person closes the room."""
+    number = room.seat_of(player_id)
+    if number is None:
+        return RoomRefusal(RefusalKind.NOT_IN_ROOM)
+    if refusal := _not_open(room):
+        return refusal
+    return _without(room, number)
+
+
+def kick(room: Room, caller_id: str, player_id: str) -> Room | RoomRefusal:
+    """Take a person out, by the creator's will."""
+    if refusal := _not_creators(room, caller_id):
+        return refusal
+    number = room.seat_of(player_id)
+    if number is None or room.seats[number].occupant is not Occupant.PERSON:
+        return RoomRefusal(RefusalKind.NOT_IN_ROOM)
+    return _without(room, number)
+
+
+def add_bot(room: Room, caller_id: str, bot: Seat, number: int | None) -> Room | RoomRefusal:
+    """Seat a bot, by the creator's will; on the first open seat if `number` is None."""
+    if refusal := _not_creators(room, caller_id):
+        return refusal
+    if bot.player_id and room.seat_of(bot.player_id) is not None:
+        return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
+    return _seated(room, bot, number)
+
+
+def remove_bot(room: Room, caller_id: str, number: int) -> Room | RoomRefusal:
+    """Unseat a bot, by the creator's will."""
+    if refusal := _not_creators(room, caller_id):
+        return refusal
+    if number >= len(room.seats) or room.seats[number].occupant not in (
+        Occupant.BOT,
+        Occupant.BUILT_IN,
+    ):
+        return RoomRefusal(RefusalKind.INVALID_FIELD, seat=number)
+    return _without(room, number)
+
+
+def withdraw(room: Room, player_id: str) -> Room | RoomRefusal:
+    """Take an offered bot out of an open room because its offer ended; never refused when open."""
+    number = room.seat_of(player_id)
+    if number is None or room.state is not RoomState.OPEN:
+        return room
+    return _without(room, number)
+
+
+def begin_start(room: Room, caller_id: str) -> Room | RoomRefusal:
+    """Begin to start the game; a room that has begun or started stays as it is."""
+    if room.state in (RoomState.STARTING, RoomState.STARTED):
+        if room.seat_of(caller_id) is None:
+            return RoomRefusal(RefusalKind.NOT_CREATOR)
+        return room
+    if refusal := _not_creators(room, caller_id):
+        return refusal
+    if room.open_seats:
+        return RoomRefusal(RefusalKind.SEATS_OPEN, seat=_first_open(room))
+    return _changed(room, state=RoomState.STARTING)
+
+
+def finish_start(room: Room) -> Room | RoomRefusal:
+    """The game exists."""
+    if room.state is not RoomState.STARTING:
+        return room
+    return _changed(room, state=RoomState.STARTED)
+
+
+def undo_start(room: Room, until_ms: int) -> Room | RoomRefusal:
+    """The engine refused the game: the room takes changes again, until `until_ms`."""
+    if room.state is not RoomState.STARTING:
+        return room
+    return _changed(room, state=RoomState.OPEN, expires_ms=until_ms)
+
+
+def close(room: Room) -> Room | RoomRefusal:
+    """Close a room whose game has not started."""
+    if room.state is RoomState.STARTED or room.state is RoomState.CLOSED:
+        return room
+    return _changed(room, state=RoomState.CLOSED)
+
+
+def expire(room: Room, now_ms: int) -> Room | RoomRefusal:
+    """Close an open room whose time is up."""
+    if room.state is not RoomState.OPEN or now_ms < room.expires_ms:
+        return room
+    return close(room)
+
+
+def end(room: Room) -> Room | RoomRefusal:
+    """The room's game is over, or gone: nobody is kept busy by it any more."""
+    if room.over or room.state is RoomState.CLOSED:
+        return room
+    started = room.state in (RoomState.STARTING, RoomState.STARTED)
+    return _changed(room, over=True, state=RoomState.STARTED if started else RoomState.CLOSED)
+
+
+def _changed(room: Room, **fields: object) -> Room:
+    return replace(room, revision=room.revision + 1, **fields)  # type: ignore[arg-type]
+
+
+def _not_open(room: Room) -> RoomRefusal | None:
+    if room.state is RoomState.OPEN:
+        return None
+    if room.state is RoomState.CLOSED:
+        return RoomRefusal(RefusalKind.ROOM_NOT_FOUND)
+    return RoomRefusal(RefusalKind.ROOM_STARTED)
+
+
+def _not_creators(room: Room, caller_id: str) -> RoomRefusal | None:
+    if room.state is RoomState.CLOSED:
+        return RoomRefusal(RefusalKind.ROOM_NOT_FOUND)
+    if caller_id != room.creator_id:
+        return RoomRefusal(RefusalKind.NOT_CREATOR)
+    return _not_open(room)
+
+
+def _first_open(room: Room) -> int:
+    return next(
+        (number for number, seat in enumerate(room.seats) if seat.occupant is Occupant.NOBODY), -1
+    )
+
+
+def _seated(room: Room, seat: Seat, number: int | None) -> Room | RoomRefusal:
+    if not room.open_seats:
+        return RoomRefusal(RefusalKind.ROOM_FULL)
+    place = _first_open(room) if number is None else number
+    if place >= len(room.seats) or room.seats[place].occupant is not Occupant.NOBODY:
+        return RoomRefusal(RefusalKind.INVALID_FIELD, seat=place)
+    people = seat.occupant is Occupant.PERSON or any(
+        other.occupant is Occupant.PERSON for other in room.seats
+    )
+    if people and (seat.bots_only or any(other.bots_only for other in room.seats)):
+        return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
+    return _changed(room, seats=(*room.seats[:place], seat, *room.seats[place + 1 :]))
+
+
+def _without(room: Room, number: int) -> Room:
+    """The room with an open seat more, and a creator who is in it, or closed if nobody could be."""
+    leaver = room.seats[number].player_id
+    seats = (*room.seats[:number], OPEN_SEAT, *room.seats[number + 1 :])
+    if not leaver or leaver != room.creator_id:
+        return _changed(room, seats=seats)
+    heirs = [seat.player_id for seat in seats if seat.occupant is Occupant.PERSON]
+    if not heirs:
+        return _changed(room, seats=seats, state=RoomState.CLOSED)
+    return _changed(room, seats=seats, creator_id=heirs[0])

@@ -1,0 +1,1 @@
+"""The wire's edge: the only place that knows generated code."""

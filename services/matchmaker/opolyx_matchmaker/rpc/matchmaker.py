@@ -1,0 +1,51 @@
+"""MatchmakerService put together from its parts."""
+
+from typing import Final
+
+import grpc
+
+from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
+from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc as pb_grpc
+from opolyx_matchmaker.bots import BotDirectory
+from opolyx_matchmaker.lobby import Lobby
+from opolyx_matchmaker.queue import MatchQueue
+from opolyx_matchmaker.rpc.answers import StreamCheck
+from opolyx_matchmaker.rpc.offered_bots import OfferedBotHandlers
+from opolyx_matchmaker.rpc.quick_match import QuickMatchHandlers
+from opolyx_matchmaker.rpc.rooms import RoomHandlers
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.store.base import Store
+from opolyx_matchmaker.watch import RoomBoard, StreamLimit
+
+MATCHMAKER: Final = pb.DESCRIPTOR.services_by_name["MatchmakerService"]
+
+
+class MatchmakerServicer(
+    RoomHandlers, QuickMatchHandlers, OfferedBotHandlers, pb_grpc.MatchmakerServiceServicer
+):
+    """Brings players and bots to a table."""
+
+    def __init__(
+        self,
+        settings: MatchmakerSettings,
+        store: Store,
+        lobby: Lobby,
+        board: RoomBoard,
+        bots: BotDirectory,
+        queue: MatchQueue,
+        check: StreamCheck,
+    ) -> None:
+        """Serve what the service was composed of."""
+        self._store = store
+        self._lobby = lobby
+        self._board = board
+        self._bots = bots
+        self._queue = queue
+        self._check = check
+        self._check_seconds = settings.stream_check_seconds
+        self._streams = StreamLimit(settings.streams_per_player)
+
+
+def add_matchmaker(server: grpc.aio.Server, servicer: MatchmakerServicer) -> None:
+    """Serve the matchmaker on `server`."""
+    pb_grpc.add_MatchmakerServiceServicer_to_server(servicer, server)

@@ -1,0 +1,160 @@
+"""The matchmaker put together: what is served, and the work behind it."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Final, Self
+
+import grpc
+
+from opolyx_matchmaker.access import ROLES_BY_METHOD
+from opolyx_matchmaker.bots import BotDirectory
+from opolyx_matchmaker.facts import FactFollower
+from opolyx_matchmaker.identity import ROLES, Identity
+from opolyx_matchmaker.lobby import Lobby
+from opolyx_matchmaker.peers import NoProgression, Progression
+from opolyx_matchmaker.queue import MatchQueue
+from opolyx_matchmaker.revocations import Revocations
+from opolyx_matchmaker.rpc.answers import StreamCheck
+from opolyx_matchmaker.rpc.identity import IDENTITY, IdentityServicer, add_identity
+from opolyx_matchmaker.rpc.matchmaker import MATCHMAKER, MatchmakerServicer, add_matchmaker
+from opolyx_matchmaker.rpc.peers import EngineClient, ProgressionClient
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.start import Starter
+from opolyx_matchmaker.store.base import Store
+from opolyx_matchmaker.sweeper import Sweeper
+from opolyx_matchmaker.watch import RoomBoard
+from opolyx_servicekit.access import Principal
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.tokens import TokenSigner
+from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+_SUBJECT: Final = "s_matchmaker"
+_TOKEN_SECONDS: Final = 3600
+_TOKEN_KEPT_SECONDS: Final = 1800
+
+
+class MatchmakerService:
+    """The matchmaker in a process: enter it, add it to a server, and it serves.
+
+    Everything it is given stays its giver's to close.
+    """
+
+    service_names: Final = (IDENTITY.full_name, MATCHMAKER.full_name)
+    """Full names of what is served, for health and reflection."""
+
+    access: Final[Mapping[str, frozenset[str]]] = ROLES_BY_METHOD
+    """By full method name, the roles that may call it."""
+
+    roles: Final = ROLES
+    """The roles that tokens may have."""
+
+    def __init__(
+        self,
+        settings: MatchmakerSettings,
+        *,
+        store: Store,
+        engine: grpc.aio.Channel,
+        signer: TokenSigner,
+        progression: grpc.aio.Channel | None = None,
+        token: Callable[[], str] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            settings: limits, waits and intervals.
+            store: an open store.
+            engine: a channel to the engine; the engine may come later.
+            signer: signs the tokens of guests and bots, and the own ones if `token` is absent.
+            progression: a channel to progression; without it, players bring nothing.
+            token: makes the service token for the next call to a peer.
+            clock: the system's if absent.
+        """
+        clock = clock or SystemClock()
+        make_token = token or _OwnToken(signer, clock)
+        self._tasks = TaskOwner("matchmaker")
+        self._board = RoomBoard()
+        self._bots = BotDirectory()
+        self._revocations = Revocations(store, clock)
+        peer = EngineClient(engine, make_token, settings.engine_timeout_seconds)
+        grants = _progression(progression, make_token, settings)
+        starter = Starter(
+            settings, store, peer, grants, self._board, self._bots, self._tasks, clock
+        )
+        self._lobby = Lobby(settings, store, peer, grants, self._board, self._bots, starter, clock)
+        self._queue = MatchQueue(settings, store, self._lobby, starter, grants, self._tasks, clock)
+        self._facts = FactFollower(settings, store, peer, self._bots)
+        self.sweeper = Sweeper(
+            settings, store, peer, starter, self._board, self._bots, self._revocations, clock
+        )
+        """Puts right what was left behind; runs by itself."""
+        check = StreamCheck(self._revocations, clock)
+        self._identity = IdentityServicer(
+            Identity(settings, store, signer, self._revocations, clock),
+            self._revocations,
+            check,
+            settings.stream_check_seconds,
+        )
+        self._matchmaker = MatchmakerServicer(
+            settings, store, self._lobby, self._board, self._bots, self._queue, check
+        )
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Serve identity and the matchmaker on `server`."""
+        add_identity(server, self._identity)
+        add_matchmaker(server, self._matchmaker)
+
+    def is_revoked(self, principal: Principal) -> bool:
+        """Whether the caller's token was revoked; for the verifier of every server in a process."""
+        return self._revocations.is_revoked(principal)
+
+    async def drain(self) -> None:
+        """Refuse changes as retryable and end open streams; what was begun is finished."""
+        self._lobby.drain()
+        self._queue.drain()
+        self._board.drain()
+        self._bots.drain()
+        self._identity.drain()
+        await asyncio.sleep(0)
+
+    async def __aenter__(self) -> Self:
+        """Load the revocations and begin the work in the background."""
+        await self._revocations.refresh()
+        self._tasks.start(self._facts.run(), name="facts")
+        self._tasks.start(self.sweeper.run(), name="sweeper")
+        self._tasks.start(self._queue.run(), name="quick_match")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop the work; an interrupted start is resumed by the next process."""
+        await self._tasks.close()
+
+
+class _OwnToken:
+    """The token for calls to peers, signed anew long before it expires."""
+
+    def __init__(self, signer: TokenSigner, clock: Clock) -> None:
+        self._signer = signer
+        self._clock = clock
+        self._made: tuple[float, str] | None = None
+
+    def __call__(self) -> str:
+        now = self._clock.monotonic()
+        if self._made is None or now - self._made[0] > _TOKEN_KEPT_SECONDS:
+            jwt = self._signer.sign(subject=_SUBJECT, role="service", ttl_seconds=_TOKEN_SECONDS)
+            self._made = now, jwt
+        return self._made[1]
+
+
+def _progression(
+    channel: grpc.aio.Channel | None, token: Callable[[], str], settings: MatchmakerSettings
+) -> Progression:
+    if channel is None:
+        return NoProgression()
+    return ProgressionClient(channel, token, settings.grants_timeout_seconds)

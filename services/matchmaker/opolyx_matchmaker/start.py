@@ -1,0 +1,183 @@
+"""The start of a game, in steps that can each be interrupted.
+
+A start is: STARTING stored, grants fixed, game created, STARTED stored. Every step may be done
+again: the grants stay as they were fixed first, and the engine makes one game of a game id. So a
+start that was interrupted anywhere is simply done once more, by the next caller or the sweeper.
+Only the engine's plain refusal, when no earlier call can have got through, undoes a start.
+"""
+
+import asyncio
+import random
+from typing import Final
+
+import structlog
+
+from opolyx_matchmaker.bots import BotDirectory
+from opolyx_matchmaker.peers import (
+    Engine,
+    EngineRefused,
+    EngineUnavailable,
+    GameLife,
+    Progression,
+    SeatGrant,
+)
+from opolyx_matchmaker.refusals import engine_unavailable, room_error, room_not_found
+from opolyx_matchmaker.rooms import (
+    Occupant,
+    Room,
+    RoomRefusal,
+    RoomState,
+    close,
+    finish_start,
+    undo_start,
+)
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.store.base import Store
+from opolyx_matchmaker.watch import RoomBoard
+from opolyx_servicekit.errors import FailedPrecondition, InvalidArgument, ServiceError
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
+
+_BUSY: Final = frozenset({"PAUSED", "DRAINING", "STORE_UNAVAILABLE", "LIMIT"})
+_LOST: Final = frozenset({"NO_RESERVATION", "GAME_CONFLICT"})
+
+
+class Starter:
+    """Carries rooms from STARTING to STARTED."""
+
+    def __init__(
+        self,
+        settings: MatchmakerSettings,
+        store: Store,
+        engine: Engine,
+        progression: Progression,
+        board: RoomBoard,
+        bots: BotDirectory,
+        tasks: TaskOwner,
+        clock: Clock,
+    ) -> None:
+        """Start nothing yet."""
+        self._settings = settings
+        self._store = store
+        self._engine = engine
+        self._progression = progression
+        self._board = board
+        self._bots = bots
+        self._tasks = tasks
+        self._clock = clock
+        self._running: dict[str, asyncio.Task[Room | ServiceError]] = {}
+
+    async def start(self, room: Room) -> Room:
+        """Finish the start of a room that is STARTING; callers of one room share the work.
+
+        It goes on if the caller goes away.
+
+        Raises:
+            ServiceError: the engine said no and the room is as it was before; or it can't be
+                reached, and the start is tried again later.
+        """
+        if room.state is RoomState.STARTED:
+            return room
+        task = self._running.get(room.room_id)
+        if task is None:
+            task = self._tasks.start(self._outcome(room), name="start_game")
+            self._running[room.room_id] = task
+            task.add_done_callback(lambda _: self._running.pop(room.room_id, None))
+        outcome = await asyncio.shield(task)
+        if isinstance(outcome, ServiceError):
+            raise outcome
+        return outcome
+
+    async def resume(self, room_id: str) -> None:
+        """Finish a start that was interrupted; what fails is left for the next time."""
+        room = await self._store.get_room(room_id)
+        if room is None or room.state is not RoomState.STARTING:
+            return
+        try:
+            await self.start(room)
+            _log.info("start_resumed", room_id=room_id, game_id=room.game_id)
+        except ServiceError as error:
+            _log.warning("start_not_resumed", room_id=room_id, reason=error.reason)
+
+    async def _outcome(self, room: Room) -> Room | ServiceError:
+        """Expected errors are returned, because a task that raises is logged as a bug."""
+        try:
+            return await self._run(room)
+        except ServiceError as error:
+            return error
+
+    async def _run(self, room: Room) -> Room:
+        grants = await self._store.keep_grants(room.room_id, await self._grants(room))
+        await self._create(room, grants)
+        started = await self._store.change_room(room.room_id, finish_start)
+        if isinstance(started, RoomRefusal):
+            raise room_error(started, room.room_id)
+        self._board.publish(started)
+        self._bots.tell_seated(started)
+        _log.info("game_started", room_id=room.room_id, game_id=room.game_id)
+        return started
+
+    async def _grants(self, room: Room) -> list[SeatGrant]:
+        """What the seats bring; nothing if progression can't say so in time."""
+        people = [seat.player_id for seat in room.seats if seat.occupant is Occupant.PERSON]
+        known = await self._progression.grants(people) if people else {}
+        return [
+            known[seat.player_id].seat if seat.player_id in known else SeatGrant()
+            for seat in room.seats
+        ]
+
+    async def _create(self, room: Room, grants: list[SeatGrant]) -> None:
+        """Have the engine make the game, however often that needs to be asked."""
+        for attempt in range(self._settings.start_attempts):
+            if attempt:
+                await self._pause(attempt)
+            try:
+                return await self._engine.create(room, grants)
+            except EngineUnavailable as lost:
+                _log.info("create_game_unanswered", room_id=room.room_id, error=str(lost))
+            except EngineRefused as refused:
+                if await self._is_known(room):  # an earlier call, whose answer was lost, made it
+                    return None
+                await self._undo(room, refused)
+        _log.warning("start_interrupted", room_id=room.room_id, game_id=room.game_id)
+        raise engine_unavailable()
+
+    async def _is_known(self, room: Room) -> bool:
+        try:
+            return await self._engine.life(room.game_id) is not GameLife.GONE
+        except (EngineUnavailable, EngineRefused):
+            raise engine_unavailable() from None
+
+    async def _undo(self, room: Room, refused: EngineRefused) -> None:
+        """Open the room again, or close it if its game can never be made; then say why."""
+        until_ms = self._clock.now_ms() + int(self._settings.room_idle_seconds * 1000)
+        if refused.reason in _LOST:
+            changed = await self._store.change_room(room.room_id, close)
+        else:
+            changed = await self._store.change_room(
+                room.room_id, lambda now: undo_start(now, until_ms)
+            )
+        if isinstance(changed, Room):
+            self._board.publish(changed)
+        _log.warning("start_refused", room_id=room.room_id, reason=refused.reason)
+        raise _refusal_of_engine(room, refused)
+
+    async def _pause(self, attempt: int) -> None:
+        longest = min(
+            self._settings.retry_cap_seconds,
+            self._settings.retry_base_seconds * 2.0 ** (attempt - 1),
+        )
+        await asyncio.sleep(random.uniform(longest / 2, longest))  # noqa: S311  # only jitter
+
+
+def _refusal_of_engine(room: Room, refused: EngineRefused) -> ServiceError:
+    if refused.reason in _BUSY:
+        return engine_unavailable()
+    if refused.reason in _LOST:
+        return room_not_found(room.room_id)
+    if refused.reason == "UNKNOWN_RULESET":
+        return FailedPrecondition("UNKNOWN_RULESET", refused.message)
+    fields = refused.fields or {"options": refused.message}
+    return InvalidArgument("INVALID_FIELD", f"the engine refused: {refused.message}", fields=fields)

@@ -1,0 +1,83 @@
+"""Rooms and grants as the text that is stored."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from opolyx_matchmaker.peers import SeatGrant
+from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, RoomState, Seat
+
+
+def room_body(room: Room) -> str:
+    """What of a room has no column of its own."""
+    return json.dumps(
+        {
+            "creator": room.creator_id,
+            "options": asdict(room.options),
+            "commitment": room.commitment.hex(),
+            "seats": [
+                {
+                    "occupant": int(seat.occupant),
+                    "player": seat.player_id,
+                    "name": seat.name,
+                    "policy": seat.policy,
+                    "nonce": seat.nonce.hex(),
+                    "bots_only": seat.bots_only,
+                }
+                for seat in room.seats
+            ],
+        },
+        separators=(",", ":"),
+    )
+
+
+ROOM_COLUMNS = (
+    "room_id, code, game_id, ruleset, public, state, over, created_ms, expires_ms, revision, body"
+)
+"""The columns that `read_room` wants, in its order."""
+
+
+def read_room(row: Sequence[Any]) -> Room:
+    """The room of a row of `ROOM_COLUMNS`."""
+    body = json.loads(row[10])
+    return Room(
+        room_id=row[0],
+        code=row[1],
+        game_id=row[2],
+        ruleset=row[3],
+        public=bool(row[4]),
+        state=RoomState(row[5]),
+        over=bool(row[6]),
+        created_ms=row[7],
+        expires_ms=row[8],
+        revision=row[9],
+        creator_id=body["creator"],
+        options=RoomOptions(**body["options"]),
+        commitment=bytes.fromhex(body["commitment"]),
+        seats=tuple(_read_seat(seat) for seat in body["seats"]),
+    )
+
+
+def grants_text(grants: Sequence[SeatGrant]) -> str:
+    """Grants by seat."""
+    return json.dumps([[grant.vip, grant.cards] for grant in grants], separators=(",", ":"))
+
+
+def read_grants(text: str) -> list[SeatGrant]:
+    """Grants by seat, from `grants_text`."""
+    return [
+        SeatGrant(vip=vip, cards=tuple((square, bonus) for square, bonus in cards))
+        for vip, cards in json.loads(text)
+    ]
+
+
+def _read_seat(seat: dict[str, Any]) -> Seat:
+    return Seat(
+        occupant=Occupant(seat["occupant"]),
+        player_id=seat["player"],
+        name=seat["name"],
+        policy=seat["policy"],
+        nonce=bytes.fromhex(seat["nonce"]),
+        bots_only=seat["bots_only"],
+    )

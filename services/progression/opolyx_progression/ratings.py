@@ -18,7 +18,9 @@ _MU: Final = 25.0
 _SIGMA: Final = _MU / 3
 _SHOWN_START: Final = 1000
 _SHOWN_SCALE: Final = 40
-_MODEL: Final = PlackettLuce(mu=_MU, sigma=_SIGMA)
+_MODEL: Final = PlackettLuce(
+    mu=_MU, sigma=_SIGMA, beta=_MU / 6, kappa=0.0001, tau=_MU / 300
+)  # stored ratings follow from these: never change
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""The audit finds every kind of drift, and none where there is none."""
+
+from pathlib import Path
+
+import pytest
+
+from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.rpc.convert import delivery_of
+from opolyx_progression.store.sqlite import SqliteStore
+from opolyx_servicekit.sqlite_file import SqliteFile
+from support_progression import duel, finished_fact
+
+TAMPERINGS = {
+    "UPDATE progression_awards SET xp = xp + 1 WHERE game_id = 'g3' AND seat = 0": "award",
+    "UPDATE progression_awards SET terms = '[]' WHERE game_id = 'g3' AND seat = 0": "award",
+    "UPDATE progression_awards SET zero_reason = 1 WHERE game_id = 'g3' AND seat = 1": "award",
+    "DELETE FROM progression_awards WHERE game_id = 'g3' AND seat = 1": "award",
+    "INSERT INTO progression_awards SELECT game_id, 5, sequence, 'p_x', xp, terms, zero_reason,"
+    " ruleset, table_version, at_unix_ms, place FROM progression_awards"
+    " WHERE game_id = 'g3' AND seat = 0": "award",
+    "UPDATE progression_players SET xp = xp + 1 WHERE player_id = 'p_a'": "standing",
+    "DELETE FROM progression_players WHERE player_id = 'p_a'": "standing",
+    "INSERT INTO progression_players VALUES ('p_x', '', 1, 9, 1, 0, 1)": "standing",
+    "UPDATE progression_ratings SET mu = mu + 0.1 WHERE player_id = 'p_a'": "rating",
+    "DELETE FROM progression_ratings WHERE player_id = 'p_a'": "rating",
+    "DELETE FROM progression_cards WHERE player_id = 'p_a' AND level = 3": "cards",
+    "UPDATE progression_cards SET rarity = 4 WHERE player_id = 'p_a' AND level = 3": "cards",
+    "UPDATE progression_results SET table_version = 99 WHERE game_id = 'g3'": "award",
+}
+
+
+async def audited(path: Path, tampering: str) -> AuditReport:
+    async with SqliteFile(path, synchronous="NORMAL") as file:
+        store = SqliteStore(file)
+        await store.open()
+        for number in range(1, 6):
+            fact = finished_fact(number, duel(f"g{number}", "p_a", "p_b"))
+            await store.apply([delivery_of(fact)], now_ms=1)
+        if tampering:
+            await file.write(lambda connection: connection.execute(tampering).rowcount)
+        return await audit(store)
+
+
+async def test_untouched_store_has_no_drift(tmp_path: Path) -> None:
+    report = await audited(tmp_path / "p.db", "")
+
+    assert (5, 10, 2, 0) == (report.games, report.awards, report.players, report.drift)
+    assert [] == report.drifts
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+async def test_tampering_is_drift(tmp_path: Path, tampering: str) -> None:
+    report = await audited(tmp_path / "p.db", tampering)
+
+    assert report.drift >= 1
+    assert TAMPERINGS[tampering] in {drift.kind for drift in report.drifts}

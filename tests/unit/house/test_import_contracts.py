@@ -44,6 +44,8 @@ VIOLATIONS: Final = (
     ("rules-pure", "opolyx_rules/mechanics/planted.py", "from opolyx.engine.v1 import game_pb2"),
     ("rules-layers", "opolyx_rules/mechanics/planted.py", "from opolyx_rules import engine"),
     ("rules-layers", "opolyx_rules/unplaced.py", ""),
+    ("mechanics-layers", "opolyx_rules/mechanics/unplaced.py", ""),
+    ("phases-independent", "opolyx_rules/phases/unplaced.py", ""),
     (
         "generated-code-at-the-edges",
         "opolyx_engine/planted.py",

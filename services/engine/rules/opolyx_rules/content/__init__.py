@@ -1,0 +1,1 @@
+"""Boards and decks: what is printed on the table. Names of squares and cards are themes, not rules."""

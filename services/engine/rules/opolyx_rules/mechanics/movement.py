@@ -1,0 +1,59 @@
+"""Tokens move and pass Start (TURN-5). What the square reached does is `landing`."""
+
+from opolyx_rules.events import TOKEN_MOVED, Log
+from opolyx_rules.ids import (
+    BANK,
+    CASH_LANDING_BONUS,
+    CASH_SALARY,
+    FRAME_LAND,
+    MOVE_CARD_BACK,
+    MOVE_TELEPORT,
+    SQUARES,
+    Seat,
+    Square,
+)
+from opolyx_rules.mechanics.cash import move_cash
+from opolyx_rules.state import State
+
+
+def move_forward(state: State, seat: Seat, target: Square, manner: int, log: Log) -> None:
+    """Walk clockwise to `target`; passing Start on the way pays the salary (TURN-5)."""
+    origin = state.position[seat]
+    _place(state, seat, target, manner, log)
+    if 0 < target < origin:
+        move_cash(state, BANK, seat, _salary(state), CASH_SALARY, log)
+    state.push(FRAME_LAND, seat)
+
+
+def move_back(state: State, seat: Seat, steps: int, log: Log) -> None:
+    """Walk backwards, which never pays for passing Start (TURN-5)."""
+    target = (state.position[seat] - steps) % SQUARES
+    _place(state, seat, target, MOVE_CARD_BACK, log)
+    state.push(FRAME_LAND, seat)
+
+
+def teleport(state: State, seat: Seat, target: Square, log: Log) -> None:
+    """Go to any square without passing Start (DIE-5)."""
+    _place(state, seat, target, MOVE_TELEPORT, log)
+    state.push(FRAME_LAND, seat)
+
+
+def land_on_start(state: State, seat: Seat, log: Log) -> None:
+    """Stopping on Start exactly pays the salary and the landing bonus (TURN-5)."""
+    salary = _salary(state)
+    move_cash(state, BANK, seat, salary, CASH_SALARY, log)
+    if salary:
+        bonus = state.ruleset.start_landing_bonus
+        move_cash(state, BANK, seat, bonus, CASH_LANDING_BONUS, log)
+
+
+def _salary(state: State) -> int:
+    ruleset = state.ruleset
+    if ruleset.salary_until_tax and state.round >= ruleset.rent_tax_from:
+        return 0
+    return ruleset.salary
+
+
+def _place(state: State, seat: Seat, target: Square, manner: int, log: Log) -> None:
+    log.append((TOKEN_MOVED, seat, state.position[seat], target, manner))
+    state.position[seat] = target

@@ -1,0 +1,1 @@
+"""Kinds of decisions: one file each. A phase never imports a phase."""

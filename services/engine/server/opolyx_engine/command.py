@@ -1,0 +1,63 @@
+"""A command on its way to its game, and the answer to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from opolyx_rules.actions import Action
+from opolyx_rules.reasons import Refusal
+
+# Reasons of the service's own, beside those of the rules; numbers of the proto RefusalReason.
+STALE_DECISION: Final = 37
+DEADLINE_PASSED: Final = 38
+COMMAND_ID_REUSED: Final = 39
+SPECTATOR: Final = 40
+TOO_FAST: Final = 41
+GAME_VOID: Final = 42
+
+SENTENCES: Final[dict[int, str]] = {
+    STALE_DECISION: "the decision answered is closed",
+    DEADLINE_PASSED: "the deadline has passed",
+    COMMAND_ID_REUSED: "the command id was used for another action",
+    SPECTATOR: "the sender has no seat in the game",
+    TOO_FAST: "the seat sends too many commands",
+    GAME_VOID: "the game was ended as void",
+}
+"""A sentence in English for each, for developers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a command: accepted, refused, or to be sent again."""
+
+    seq: int = 0
+    """The update it caused, if it was accepted; else 0."""
+
+    refusal: Refusal | None = None
+    """Why it was refused, if it was."""
+
+    retry_after_ms: int = 0
+    """When to send it again, if it couldn't be judged; else 0."""
+
+
+@dataclass(slots=True)
+class Command:
+    """What a client asks for in one game."""
+
+    command_id: str
+    """The client's id, unique in the game."""
+
+    decision_id: str
+    """The decision answered; may be empty for surrender and withdrawing."""
+
+    seat: int | None
+    """The sender's seat; None for a spectator."""
+
+    action: Action | Refusal
+    """The action, or why there is none."""
+
+    arrived_ms: int
+    """When it came in, Unix milliseconds."""
+
+    reply: Callable[[Answer], None]
+    """Told the answer, once."""

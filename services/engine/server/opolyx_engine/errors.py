@@ -1,0 +1,97 @@
+"""The engine's errors, each with its reason; names of the proto ErrorReason without the prefix."""
+
+from opolyx_servicekit.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    PermissionDenied,
+    ResourceExhausted,
+    Unavailable,
+)
+
+
+def game_not_found(game_id: str) -> NotFound:
+    """There is no such game."""
+    return NotFound(
+        "GAME_NOT_FOUND", f"there is no game {game_id[:64]!r}", metadata={"game_id": game_id[:64]}
+    )
+
+
+def not_seated(game_id: str) -> PermissionDenied:
+    """The caller has no seat in the game."""
+    return PermissionDenied(
+        "NOT_SEATED", f"no seat in game {game_id}", metadata={"game_id": game_id}
+    )
+
+
+def not_watchable(game_id: str) -> PermissionDenied:
+    """The game can't be watched."""
+    return PermissionDenied(
+        "NOT_WATCHABLE", f"game {game_id} can't be watched", metadata={"game_id": game_id}
+    )
+
+
+def invalid_field(field: str, why: str) -> InvalidArgument:
+    """A field of the request is wrong."""
+    return InvalidArgument(
+        "INVALID_FIELD", f"{field} {why}", metadata={"field": field}, fields={field: why}
+    )
+
+
+def unknown_ruleset(name: str) -> InvalidArgument:
+    """The ruleset is not known here."""
+    return InvalidArgument(
+        "UNKNOWN_RULESET",
+        f"there is no ruleset {name[:64]!r}",
+        metadata={"ruleset": name[:64]},
+        fields={"ruleset": "is not known"},
+    )
+
+
+def no_reservation(game_id: str) -> FailedPrecondition:
+    """The game isn't reserved."""
+    return FailedPrecondition(
+        "NO_RESERVATION",
+        f"game {game_id[:64]!r} is not reserved",
+        metadata={"game_id": game_id[:64]},
+        precondition=("RESERVATION", game_id[:64]),
+    )
+
+
+def game_conflict(game_id: str) -> FailedPrecondition:
+    """The game was started with other contents."""
+    return FailedPrecondition(
+        "GAME_CONFLICT",
+        f"game {game_id} was started with other contents",
+        metadata={"game_id": game_id},
+        precondition=("GAME", game_id),
+    )
+
+
+def paused() -> FailedPrecondition:
+    """The server takes no new games now."""
+    return FailedPrecondition(
+        "PAUSED",
+        "no new games are taken now",
+        precondition=("ADMISSION", "games"),
+        retry_after_ms=5_000,
+    )
+
+
+def draining(retry_after_ms: int) -> Unavailable:
+    """The server goes away."""
+    return Unavailable("DRAINING", "the server is draining", retry_after_ms=retry_after_ms)
+
+
+def store_unavailable(retry_after_ms: int) -> Unavailable:
+    """The store can't be reached now."""
+    return Unavailable(
+        "STORE_UNAVAILABLE", "the store can't be reached", retry_after_ms=retry_after_ms
+    )
+
+
+def too_many(what: str, limit: int) -> ResourceExhausted:
+    """A limit is used up."""
+    return ResourceExhausted(
+        "LIMIT", f"at most {limit} {what}", metadata={"limit": limit, "what": what}
+    )

@@ -1,0 +1,63 @@
+"""Facts as they come: read from the store, at once when a game here has made some."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from opolyx_engine.game_actor import GameActor, Watcher
+from opolyx_engine.store.base import GameStore, StoredFact
+
+BATCH: Final = 200
+_POLL_SECONDS: Final = 1.0  # games of other replicas make facts too
+_QUIET_SECONDS: Final = 15.0
+
+
+class FactFeed(Watcher):
+    """Wakes whoever follows the facts."""
+
+    def __init__(self, store: GameStore) -> None:
+        """Read from `store`."""
+        self._store = store
+        self._news = asyncio.Event()
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._closed = False
+
+    def changed(self, game: GameActor) -> None:
+        """Wake followers if the change made facts: somebody went out, or the game ended."""
+        now = (game.table.state.outs, game.table.life)
+        if self._seen.get(game.game_id, (0, 0)) != now:
+            self._seen[game.game_id] = now
+            self.wake()
+
+    def ended(self, game: GameActor) -> None:
+        """Forget the game."""
+        self._seen.pop(game.game_id, None)
+
+    def wake(self) -> None:
+        """Let followers look now."""
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def close(self) -> None:
+        """End all streams of facts."""
+        self._closed = True
+        self.wake()
+
+    async def after(self, number: int) -> AsyncIterator[list[StoredFact]]:
+        """Batches of facts after `number`; an empty one from time to time when there is none."""
+        quiet = 0.0
+        while not self._closed:
+            news = self._news
+            batch = await self._store.facts(number, BATCH)
+            if batch:
+                number = batch[-1].number
+                quiet = 0.0
+                yield batch
+                continue
+            if quiet >= _QUIET_SECONDS:
+                quiet = 0.0
+                yield []
+            try:
+                await asyncio.wait_for(news.wait(), _POLL_SECONDS)
+            except TimeoutError:
+                quiet += _POLL_SECONDS

@@ -1,0 +1,67 @@
+"""The engine's own metrics; no label holds a game or a player."""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from opolyx_engine import command
+from opolyx_rules import reasons
+
+REASON_NAMES: Final = {
+    number: name.lower()
+    for module in (reasons, command)
+    for name, number in vars(module).items()
+    if name.isupper() and isinstance(number, int)
+}
+"""Names of the reasons of refusals, for labels."""
+
+_FAST: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class EngineMetrics:
+    """Counters and histograms of one engine."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        """Register with `registry`, or with one of its own."""
+        self.registry = registry or CollectorRegistry()
+        self.active_games = Gauge(
+            "opolyx_active_games", "Games running here.", ("ruleset",), registry=self.registry
+        )
+        self.commands = Counter(
+            "opolyx_commands",
+            "Commands answered, by action and outcome.",
+            ("action", "outcome"),
+            registry=self.registry,
+        )
+        self.refusals = Counter(
+            "opolyx_refusals", "Refused commands, by reason.", ("reason",), registry=self.registry
+        )
+        self.timer_lag = Histogram(
+            "opolyx_timer_lag_seconds",
+            "Seconds from a deadline to its effect.",
+            registry=self.registry,
+            buckets=_FAST,
+        )
+        self.append_seconds = Histogram(
+            "opolyx_store_append_seconds",
+            "Seconds from asking for an append to its commit.",
+            registry=self.registry,
+            buckets=_FAST,
+        )
+        self.append_failures = Counter(
+            "opolyx_store_append_failures", "Appends that failed.", registry=self.registry
+        )
+        self.slow_readers = Counter(
+            "opolyx_slow_readers",
+            "Streams that fell behind, by what was done.",
+            ("outcome",),
+            registry=self.registry,
+        )
+        self.streams = Gauge("opolyx_streams", "Open streams.", registry=self.registry)
+        self.faults = Counter(
+            "opolyx_game_faults", "Games ended by a fault.", registry=self.registry
+        )
+
+    def refused(self, reason: int) -> None:
+        """Count a refusal."""
+        self.refusals.labels(REASON_NAMES[reason]).inc()

@@ -1,0 +1,158 @@
+"""What waits to be written to one stream: bounded, and never waited for by a game.
+
+Overflow policy, when more than the limit waits: everything but answers is dropped, each game that
+lost something gets one fresh snapshot as soon as the reader takes again, and what is published
+until then isn't kept. A reader that doesn't take until as much again was dropped is ended with
+RESOURCE_EXHAUSTED; so is one that doesn't read the answers to its own commands.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from opolyx_engine.metrics import EngineMetrics
+from opolyx_servicekit.errors import ResourceExhausted, ServiceError
+
+
+class Refreshable(Protocol):
+    """A subscription whose queued frames can be replaced by a snapshot."""
+
+    lagging: bool
+    """Whether it waits for its snapshot; nothing else is queued for it meanwhile."""
+
+    def snapshot_frame(self) -> bytes:
+        """The game as it is now."""
+        ...
+
+
+class Outbox:
+    """The frames queued for one stream; each is bytes ready to be joined into a response."""
+
+    def __init__(self, most_frames: int, most_bytes: int, metrics: EngineMetrics) -> None:
+        """Hold at most `most_frames` and `most_bytes`."""
+        self._most_frames = most_frames
+        self._most_bytes = most_bytes
+        self._metrics = metrics
+        self._queue: deque[tuple[bytes, Refreshable | None]] = deque()
+        self._bytes = 0
+        self._lagging: dict[Refreshable, None] = {}
+        self._skipped = 0
+        self._filled = asyncio.Event()
+        self._error: ServiceError | None = None
+        self._closed = False
+        self._on_failure: Callable[[], object] = _nothing
+
+    @property
+    def waiting(self) -> int:
+        """How many frames wait."""
+        return len(self._queue)
+
+    def put(self, frame: bytes) -> None:
+        """Queue an answer or a notice, which is never dropped."""
+        if self._closed:
+            return
+        self._add(frame, None)
+        if self._over():
+            self._overflow()
+
+    def publish(self, frame: bytes, subscription: Refreshable) -> None:
+        """Queue what a game publishes, or note that the reader is too slow for it."""
+        if self._closed:
+            return
+        if subscription.lagging:
+            self._skip()
+            return
+        self._add(frame, subscription)
+        if self._over():
+            self._overflow()
+
+    def prime(self, frames: list[bytes], subscription: Refreshable) -> None:
+        """Queue what a new subscription begins with, as one frame whatever its size."""
+        if not self._closed:
+            self._add(b"".join(frames), subscription)
+
+    def forget(self, subscription: Refreshable) -> None:
+        """Owe `subscription` nothing more; what is queued is still sent."""
+        self._lagging.pop(subscription, None)
+
+    def end(self, error: ServiceError | None = None) -> None:
+        """Take nothing more; the reader gets what waits, then `error` or the end."""
+        self._closed = True
+        self._error = self._error or error
+        self._filled.set()
+
+    async def take(self) -> bytes:
+        """All that waits, joined; empty at the end.
+
+        Raises:
+            ServiceError: the stream must end with it, and nothing waits any more.
+        """
+        await self._filled.wait()
+        self._skipped = 0
+        self._refresh()
+        joined = b"".join([frame for frame, _ in self._queue])
+        self._queue.clear()
+        self._bytes = 0
+        if not self._lagging and not self._closed:
+            self._filled.clear()
+        if not joined and self._error is not None:
+            raise self._error
+        return joined
+
+    @property
+    def error(self) -> ServiceError | None:
+        """What the stream must end with, once that is known."""
+        return self._error
+
+    def on_failure(self, callback: Callable[[], object]) -> None:
+        """Call `callback` when the stream must end at once, a write in progress or not."""
+        self._on_failure = callback
+
+    def _add(self, frame: bytes, subscription: Refreshable | None) -> None:
+        self._queue.append((frame, subscription))
+        self._bytes += len(frame)
+        self._filled.set()
+
+    def _over(self) -> bool:
+        return len(self._queue) > self._most_frames or self._bytes > self._most_bytes
+
+    def _overflow(self) -> None:
+        kept: deque[tuple[bytes, Refreshable | None]] = deque()
+        for frame, subscription in self._queue:
+            if subscription is None:
+                kept.append((frame, None))
+            else:
+                subscription.lagging = True
+                self._lagging[subscription] = None
+        self._queue = kept
+        self._bytes = sum(len(frame) for frame, _ in kept)
+        if self._over():
+            self._give_up()
+        else:
+            self._metrics.slow_readers.labels("snapshot").inc()
+
+    def _skip(self) -> None:
+        self._skipped += 1
+        if self._skipped > self._most_frames:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self._error is None:
+            self._metrics.slow_readers.labels("ended").inc()
+            self._queue.clear()
+            self._lagging.clear()
+            self.end(ResourceExhausted("SLOW_READER", "the reader is too slow"))
+            self._on_failure()
+
+    def _refresh(self) -> None:
+        """Snapshots for those that fell behind, as many as fit; the others with the next take."""
+        while self._lagging and not self._over():
+            subscription = next(iter(self._lagging))
+            del self._lagging[subscription]
+            subscription.lagging = False
+            self._add(subscription.snapshot_frame(), subscription)
+
+
+def _nothing() -> None:
+    """What is called on failure when nobody asked."""

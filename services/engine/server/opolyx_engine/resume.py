@@ -1,0 +1,40 @@
+"""What a client that attaches gets first: nothing, the updates it missed, or a snapshot."""
+
+from typing import Final
+
+from opolyx_engine.game_actor import GameActor
+from opolyx_engine.hub import Subscription
+from opolyx_engine.registry import Registry
+
+_MOST_READS: Final = 3  # the game goes on while older updates are read
+
+
+async def attach(
+    registry: Registry, game: GameActor, subscription: Subscription, after_seq: int | None
+) -> None:
+    """Begin to receive `game`.
+
+    Args:
+        registry: reads updates back that aren't in memory.
+        game: the game.
+        subscription: not yet in the game's hub.
+        after_seq: the last update the client has; None for a snapshot.
+
+    Raises:
+        ServiceError: the store failed; the subscription wasn't added.
+    """
+    older: list[bytes] = []
+    for _ in range(_MOST_READS):
+        if after_seq is None or not 0 <= after_seq < game.ring.first_seq - 1:
+            break
+        read = await registry.older_updates(game, after_seq)
+        older += read
+        after_seq += len(read)
+    # No await from here on: what is published later finds the subscription there.
+    missed = None if after_seq is None else game.ring.after(after_seq)
+
+    def first_frames() -> list[bytes]:
+        body = [game.snapshot_frame(subscription.seat)] if missed is None else older + missed
+        return [*body, game.attached_frame()]
+
+    game.hub.add(subscription, first_frames)

@@ -1,0 +1,131 @@
+"""AllocationService: makes and ends games, and tells what became of them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from opolyx.engine.v1 import allocation_service_pb2 as pb
+from opolyx.engine.v1 import engine_service_pb2
+from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceServicer
+from opolyx_engine.bots import POLICIES
+from opolyx_engine.errors import draining, game_not_found, invalid_field, paused, unknown_ruleset
+from opolyx_engine.fact_feed import FactFeed
+from opolyx_engine.fair_dice import new_reservation
+from opolyx_engine.header import GameHeader
+from opolyx_engine.registry import Registry
+from opolyx_engine.rpc.convert_facts import fact_to_proto
+from opolyx_engine.rpc.convert_seats import header_from_proto
+from opolyx_engine.settings import EngineSettings
+from opolyx_engine.store.base import GameStore, Reservation
+from opolyx_engine.table import ruleset_of
+from opolyx_rules.chance import commitment_of
+from opolyx_servicekit.errors import FailedPrecondition
+from opolyx_servicekit.wall_clock import Clock
+
+LONGEST_REQUEST_ID: Final = 128
+_TRIES: Final = 20
+
+
+class AllocationServicer(AllocationServiceServicer):
+    """The servicer."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        store: GameStore,
+        facts: FactFeed,
+        settings: EngineSettings,
+        clock: Clock,
+    ) -> None:
+        """Make games in `registry`."""
+        self._registry = registry
+        self._store = store
+        self._facts = facts
+        self._settings = settings
+        self._clock = clock
+        self.open = True
+        """Whether new games are taken."""
+        self.draining = False
+        """Whether the server goes away."""
+
+    async def ReserveGame(
+        self, request: pb.ReserveGameRequest, context: Any
+    ) -> pb.ReserveGameResponse:
+        """Make an id and a secret, once a request."""
+        if not 1 <= len(request.request_id) <= LONGEST_REQUEST_ID:
+            raise invalid_field("request_id", f"must have 1 to {LONGEST_REQUEST_ID} characters")
+        self._admit_new()
+        reservation = await self._reserve(request.request_id)
+        return pb.ReserveGameResponse(
+            game_id=reservation.game_id, commitment=commitment_of(reservation.secret)
+        )
+
+    async def CreateGame(
+        self, request: pb.CreateGameRequest, context: Any
+    ) -> pb.CreateGameResponse:
+        """Start a reserved game."""
+        header = header_from_proto(request, POLICIES)
+        _check_ruleset(header)
+        stored = await self._store.game(header.game_id)
+        if stored is not None and not stored.header:
+            self._admit_new()
+        secret = stored.secret if stored is not None else b""
+        game = await self._registry.create(header, secret)
+        return pb.CreateGameResponse(game_id=game.game_id)
+
+    async def EndGame(self, request: pb.EndGameRequest, context: Any) -> pb.EndGameResponse:
+        """End a game as void."""
+        game = await self._registry.find(request.game_id)
+        life = await game.end_as_void(request.reason[:200] or "ended by an operator")
+        return pb.EndGameResponse(state=engine_service_pb2.GameState.ValueType(life))
+
+    async def WatchFacts(
+        self, request: pb.WatchFactsRequest, context: Any
+    ) -> AsyncIterator[pb.WatchFactsResponse]:
+        """Facts in order, from the one after the consumer's last."""
+        async for batch in self._facts.after(request.after):
+            yield pb.WatchFactsResponse(facts=[fact_to_proto(fact) for fact in batch])
+
+    async def SetAdmission(
+        self, request: pb.SetAdmissionRequest, context: Any
+    ) -> pb.SetAdmissionResponse:
+        """Pause or resume taking new games."""
+        self.open = request.open
+        return pb.SetAdmissionResponse(open=self.open)
+
+    def _admit_new(self) -> None:
+        if self.draining:
+            raise draining(self._settings.drain_retry_ms)
+        if not self.open:
+            raise paused()
+
+    async def _reserve(self, request_id: str) -> Reservation:
+        seed = self._settings.development_seed
+        for _ in range(_TRIES):
+            ordinal = await self._store.count()
+            wanted = new_reservation(
+                request_id,
+                ordinal,
+                None if seed is None else seed.get_secret_value(),
+                self._clock.now_ms(),
+            )
+            kept = await self._store.reserve(wanted)
+            if kept is not None:
+                return kept
+            await asyncio.sleep(0)  # another reservation took the ordinal
+        raise FailedPrecondition("GAME_CONFLICT", "no free game id was found")
+
+
+def _check_ruleset(header: GameHeader) -> None:
+    """Whether the game can be played so; raises InvalidArgument."""
+    if not header.game_id:
+        raise game_not_found(header.game_id)
+    try:
+        ruleset = ruleset_of(header)
+    except KeyError:
+        raise unknown_ruleset(header.ruleset) from None
+    except ValueError as error:
+        raise invalid_field("options", str(error)) from None
+    if len(header.holders) not in ruleset.seat_counts():
+        counts = ", ".join(str(count) for count in ruleset.seat_counts())
+        raise invalid_field("seats", f"must be {counts} seats in {header.ruleset}")

@@ -1,0 +1,70 @@
+"""From a command on the wire to a game's answer."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.command import Answer, Command
+from opolyx_engine.errors import invalid_field
+from opolyx_engine.registry import Registry
+from opolyx_engine.rpc.convert_actions import action_from_proto
+from opolyx_engine.rpc.convert_answers import answer_to_proto
+from opolyx_rules import reasons
+from opolyx_rules.reasons import Refusal
+from opolyx_servicekit.access import Principal
+from opolyx_servicekit.errors import NotFound, ServiceError
+from opolyx_servicekit.wall_clock import Clock
+
+LONGEST_ID: Final = 64
+_RETRY_MS: Final = 200
+
+
+class CommandEntrance:
+    """Takes commands of streams and unary calls alike."""
+
+    def __init__(self, registry: Registry, clock: Clock) -> None:
+        """Find games in `registry`."""
+        self._registry = registry
+        self._clock = clock
+
+    async def submit(
+        self, message: pb.Command, principal: Principal, reply: Callable[[pb.CommandResult], None]
+    ) -> None:
+        """Hand a command to its game; `reply` is told the answer, maybe before this returns."""
+        command_id = message.command_id
+        arrived_ms = self._clock.now_ms()
+
+        def answered(answer: Answer) -> None:
+            reply(answer_to_proto(command_id, answer))
+
+        if not 1 <= len(command_id) <= LONGEST_ID:
+            answered(Answer(refusal=Refusal(reasons.INVALID_ACTION, "")))
+            return
+        try:
+            game = self._registry.find_running(message.game_id) or await self._registry.find(
+                message.game_id
+            )
+        except NotFound:
+            answered(Answer(refusal=Refusal(reasons.INVALID_ACTION, "")))
+            return
+        except ServiceError:
+            answered(Answer(retry_after_ms=_RETRY_MS))
+            return
+        seat = game.table.header.seat_of(principal.subject)
+        action = action_from_proto(message.action, -1 if seat is None else seat)
+        game.submit(Command(command_id, message.decision_id, seat, action, arrived_ms, answered))
+
+    async def submit_and_wait(self, message: pb.Command, principal: Principal) -> pb.CommandResult:
+        """Hand a command to its game and wait for the answer.
+
+        Raises:
+            InvalidArgument: the command has no usable id.
+            NotFound: there is no such game.
+        """
+        if not 1 <= len(message.command_id) <= LONGEST_ID:
+            raise invalid_field("command.command_id", f"must have 1 to {LONGEST_ID} characters")
+        await self._registry.find(message.game_id)
+        answer: asyncio.Future[pb.CommandResult] = asyncio.get_running_loop().create_future()
+        await self.submit(message, principal, answer.set_result)
+        return await answer

@@ -1,0 +1,169 @@
+"""The public state to the wire: whole, and what of it changed.
+
+The core's views are tuples of ints in the order of named fields; the names are the protos'. A test
+compares them by reflection.
+"""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from opolyx.engine.v1 import game_pb2 as pb
+from opolyx_engine.clocks import Clocks
+from opolyx_rules import engine, views
+from opolyx_rules.content.boards import PROPERTIES
+from opolyx_rules.ids import NOBODY
+from opolyx_rules.state import Offer, State
+from opolyx_rules.views import Ints
+
+_DICE: Final = frozenset({"die1", "die2", "third"})
+_ABSENT: Final = frozenset({"financed_square", "owner", "awaited_seat"})
+
+
+def game_view(state: State, clocks: Clocks) -> pb.GameView:
+    """The whole public state."""
+    view = pb.GameView(
+        players=[_player(views.player_view(state, seat)) for seat in range(state.seats)],
+        properties=[_property(views.property_view(state, square)) for square in PROPERTIES],
+        turn=_turn(views.turn_view(state)),
+        debts=_debts(state),
+        offers=_offers(state, clocks),
+    )
+    auction = views.auction_view(state)
+    if auction:
+        view.auction.CopyFrom(_auction(auction))
+    if state.over:
+        view.result.CopyFrom(result_to_proto(state))
+    return view
+
+
+def game_delta(before: State, after: State, clocks: Clocks) -> pb.GameDelta:
+    """What changed between two states of a game."""
+    delta = pb.GameDelta()
+    for seat in range(after.seats):
+        player = views.player_view(after, seat)
+        if player != views.player_view(before, seat):
+            delta.players.append(_player(player))
+    for square in _touched(before, after):
+        delta.properties.append(_property(views.property_view(after, square)))
+    turn = views.turn_view(after)
+    if turn != views.turn_view(before):
+        delta.turn.CopyFrom(_turn(turn))
+    auction = views.auction_view(after)
+    if auction != views.auction_view(before):
+        delta.auction.SetInParent()
+        if auction:
+            delta.auction.auction.CopyFrom(_auction(auction))
+    if (before.debts or after.debts) and _debts(before) != _debts(after):
+        delta.debts.SetInParent()
+        delta.debts.debts.extend(_debts(after))
+    if before.offers != after.offers:
+        delta.offers.SetInParent()
+        delta.offers.offers.extend(_offers(after, clocks))
+    if after.over and not before.over:
+        delta.result.CopyFrom(result_to_proto(after))
+    return delta
+
+
+def result_to_proto(state: State) -> pb.ResultView:
+    """The result of a game that is over."""
+    ended = engine.result(state)
+    return pb.ResultView(
+        cause=pb.EndCause.ValueType(ended.cause),
+        round=ended.round,
+        seats=[
+            pb.SeatResult(
+                seat=line.seat,
+                place=line.place,
+                survived=line.survived,
+                net_worth=line.net_worth,
+                full_groups=line.full_groups,
+            )
+            for line in ended.seats
+        ],
+    )
+
+
+def _touched(before: State, after: State) -> list[int]:
+    """Squares of properties whose view differs, ascending; most steps touch none."""
+    if (
+        before.owner == after.owner
+        and before.level == after.level
+        and before.mortgaged == after.mortgaged
+        and before.built == after.built
+    ):
+        return []
+    return [
+        square
+        for square in PROPERTIES
+        if views.property_view(before, square) != views.property_view(after, square)
+    ]
+
+
+def _fields(message: Any, names: tuple[str, ...], values: Ints) -> None:
+    for name, value in zip(names, values, strict=True):
+        if value and name not in _DICE and (value != NOBODY or name not in _ABSENT):
+            setattr(message, name, value)
+        elif value == 0 and name in _ABSENT:
+            setattr(message, name, 0)
+
+
+def _player(values: Ints) -> pb.PlayerView:
+    message = pb.PlayerView()
+    _fields(message, views.PLAYER_FIELDS, values)
+    return message
+
+
+@lru_cache(maxsize=2048)
+def _property(values: Ints) -> pb.PropertyView:
+    message = pb.PropertyView()
+    _fields(message, views.PROPERTY_FIELDS, values)
+    return message
+
+
+def _turn(values: Ints) -> pb.TurnView:
+    message = pb.TurnView()
+    _fields(message, views.TURN_FIELDS, values)
+    die1, die2, third = values[-3:]
+    if die1:
+        message.dice.extend((die1, die2, third) if third else (die1, die2))
+    return message
+
+
+def _auction(values: Ints) -> pb.AuctionView:
+    square, bid, leader, next_bid, *bidders = values
+    message = pb.AuctionView(square=square, bid=bid, next_bid=next_bid, bidders=bidders)
+    if leader != NOBODY:
+        message.leader = leader
+    return message
+
+
+def _debts(state: State) -> list[pb.DebtView]:
+    return [_debt(values) for values in views.debts_view(state)] if state.debts else []
+
+
+def _debt(values: Ints) -> pb.DebtView:
+    message = pb.DebtView(debtor=values[0])
+    for place in range(1, len(values), 3):
+        creditor, amount, cause = values[place : place + 3]
+        claim = message.claims.add(amount=amount, cause=pb.CashCause.ValueType(cause))
+        if creditor != NOBODY:
+            claim.creditor = creditor
+    return message
+
+
+def _offers(state: State, clocks: Clocks) -> list[pb.OfferView]:
+    return [_offer(offer, clocks) for offer in state.offers]
+
+
+def _offer(offer: Offer, clocks: Clocks) -> pb.OfferView:
+    offer_id, proposer, recipient, give_cash, want_cash, give, want = views.offer_view(offer)
+    return pb.OfferView(
+        offer_id=offer_id,
+        proposer=proposer,
+        recipient=recipient,
+        give_cash=give_cash,
+        give_squares=give,
+        want_cash=want_cash,
+        want_squares=want,
+        deadline_unix_ms=clocks.offer_deadline_ms(offer_id),
+    )

@@ -1,0 +1,81 @@
+"""Makes the frames of games: the `FrameMaker` of this wire."""
+
+from collections.abc import Sequence
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.rpc.convert_decisions import decisions
+from opolyx_engine.rpc.convert_events import event_to_proto
+from opolyx_engine.rpc.convert_seats import seats_to_proto
+from opolyx_engine.rpc.convert_views import game_delta, game_view
+from opolyx_engine.rpc.frames import attached_frame, detached_frame, packed, presence_frame
+from opolyx_engine.store.base import FINISHED, RUNNING
+from opolyx_engine.table import Step, Table
+from opolyx_rules.actions import SEAT, TIME_OUT
+from opolyx_rules.views import state_digest
+from opolyx_servicekit.wall_clock import Clock
+
+
+class FrameEncoder:
+    """Frames of snapshots and updates."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Put `clock`'s time into snapshots."""
+        self._clock = clock
+
+    def update(self, before: Table, step: Step) -> bytes:
+        """What a step changed."""
+        entry, state = step.entry, step.state
+        update = pb.Update(
+            seq=entry.seq,
+            at_unix_ms=entry.at_ms,
+            events=[event_to_proto(event) for event in step.events],
+            delta=game_delta(before.state, state, entry.clocks),
+            decisions=decisions(state, entry.clocks),
+            state_digest=entry.state_digest,
+            log_digest=entry.log_digest,
+            command_id=entry.command_id,
+            state=pb.GameState.ValueType(FINISHED if state.over else RUNNING),
+        )
+        if entry.action[0] < TIME_OUT:
+            update.actor = entry.action[SEAT]
+        return packed(pb.Frame(game_id=before.header.game_id, update=update))
+
+    def snapshot(self, table: Table, seat: int | None, connected: Sequence[int]) -> bytes:
+        """The whole game."""
+        message = self.snapshot_message(table, seat, connected)
+        return packed(pb.Frame(game_id=table.header.game_id, snapshot=message))
+
+    def snapshot_message(
+        self, table: Table, seat: int | None, connected: Sequence[int]
+    ) -> pb.Snapshot:
+        """The whole game as the holder of `seat`, or a spectator, sees it."""
+        message = pb.Snapshot(
+            seq=table.seq,
+            ruleset=table.header.ruleset,
+            ruleset_hash=table.ruleset.digest(),
+            seats=seats_to_proto(table.header, table.ruleset),
+            view=game_view(table.state, table.clocks),
+            decisions=decisions(table.state, table.clocks) if table.life == RUNNING else [],
+            now_unix_ms=self._clock.now_ms(),
+            state_digest=state_digest(table.state),
+            log_digest=table.log_digest,
+            commitment=table.commitment,
+            connected_seats=connected,
+            state=pb.GameState.ValueType(table.life),
+        )
+        if seat is not None:
+            message.your_seat = seat
+        return message
+
+    def presence(self, game_id: str, connected: Sequence[int]) -> bytes:
+        """Who is connected."""
+        return presence_frame(game_id, connected)
+
+    def attached(self, game_id: str, seq: int) -> bytes:
+        """An attachment is up to date."""
+        return attached_frame(game_id, seq)
+
+    def fault(self, game_id: str) -> bytes:
+        """The game was ended because of a fault."""
+        message = "the game was ended because of a fault in the server"
+        return detached_frame(game_id, pb.DETACH_REASON_FAULT, message)

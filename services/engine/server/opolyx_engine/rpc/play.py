@@ -1,0 +1,146 @@
+"""The Play stream: one reader that takes requests in order, one writer that sends what waits."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import structlog
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.errors import too_many
+from opolyx_engine.game_actor import GameActor
+from opolyx_engine.hub import Subscription
+from opolyx_engine.outbox import Outbox
+from opolyx_engine.registry import Registry
+from opolyx_engine.resume import attach
+from opolyx_engine.rpc.commands import CommandEntrance
+from opolyx_engine.rpc.frames import detached_frame, pong_frame, result_frame
+from opolyx_engine.rpc.receivers import detach_reason, seat_to_receive
+from opolyx_engine.rpc.streams import Streams, write_all
+from opolyx_engine.settings import EngineSettings
+from opolyx_servicekit.access import Principal, current_principal
+from opolyx_servicekit.errors import ServiceError, Unavailable
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
+
+
+class PlayStreams:
+    """Serves Play."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        entrance: CommandEntrance,
+        streams: Streams,
+        settings: EngineSettings,
+        clock: Clock,
+    ) -> None:
+        """Play the games of `registry`."""
+        self.registry = registry
+        self.entrance = entrance
+        self.settings = settings
+        self.clock = clock
+        self._streams = streams
+
+    async def serve(self, requests: AsyncIterator[pb.PlayRequest], context: Any) -> None:
+        """One stream, from its first request to its end."""
+        principal = current_principal()
+        outbox = self._streams.open(principal)
+        stream = _PlayStream(self, principal, outbox)
+        reader = asyncio.create_task(stream.read(requests))
+        try:
+            await write_all(context, outbox)
+        finally:
+            self._streams.close(outbox)
+            stream.detach_all()
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+
+
+class _PlayStream:
+    """The state of one stream."""
+
+    def __init__(self, owner: PlayStreams, principal: Principal, outbox: Outbox) -> None:
+        self._owner = owner
+        self._principal = principal
+        self._outbox = outbox
+        self._attached: dict[str, tuple[GameActor, Subscription]] = {}
+        self._unanswered = 0
+        self._fewer = asyncio.Event()
+
+    async def read(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
+        """Take requests until the caller ends; then what is owed is answered, and the stream ends."""
+        try:
+            async for request in requests:
+                await self._take(request)
+                await self._wait_answered(self._owner.settings.most_stream_commands)
+            await self._wait_answered(0)
+            self._outbox.end()
+        except ServiceError as error:
+            self._outbox.end(error)
+        except asyncio.CancelledError:
+            self._outbox.end()
+            raise
+        except Exception:
+            _log.exception("stream_reader_crashed")
+            self._outbox.end(Unavailable("CALL_LOST", "the call was lost, connect again"))
+
+    def detach_all(self) -> None:
+        """Receive nothing more."""
+        for game, subscription in self._attached.values():
+            game.hub.remove(subscription)
+        self._attached.clear()
+
+    async def _take(self, request: pb.PlayRequest) -> None:
+        kind = request.WhichOneof("kind")
+        if kind == "command":
+            self._unanswered += 1
+            game_id = request.command.game_id
+            await self._owner.entrance.submit(
+                request.command, self._principal, lambda result: self._answered(game_id, result)
+            )
+        elif kind == "attach":
+            await self._attach(request.attach)
+        elif kind == "detach":
+            self._detach(request.detach.game_id)
+        elif kind == "ping":
+            self._outbox.put(pong_frame(request.ping.nonce, self._owner.clock.now_ms()))
+
+    def _answered(self, game_id: str, result: pb.CommandResult) -> None:
+        self._unanswered -= 1
+        self._fewer.set()
+        self._outbox.put(result_frame(game_id, result))
+
+    async def _wait_answered(self, most: int) -> None:
+        """Read on when at most `most` commands wait for their answers."""
+        while self._unanswered > most:
+            self._fewer.clear()
+            await self._fewer.wait()
+
+    async def _attach(self, request: pb.Attach) -> None:
+        game_id = request.game_id
+        self._remove(game_id)
+        try:
+            if len(self._attached) >= self._owner.settings.most_attachments:
+                raise too_many("attachments", self._owner.settings.most_attachments)
+            game = await self._owner.registry.find(game_id)
+            seat = seat_to_receive(game, self._principal, spectator=request.spectator)
+            subscription = Subscription(self._outbox, seat, game.snapshot_frame)
+            after_seq = request.after_seq if request.HasField("after_seq") else None
+            await attach(self._owner.registry, game, subscription, after_seq)
+        except ServiceError as error:
+            reason = detach_reason(error.reason)
+            self._outbox.put(detached_frame(game_id, reason, error.message))
+            return
+        self._attached[game_id] = (game, subscription)
+
+    def _detach(self, game_id: str) -> None:
+        self._remove(game_id)
+        reason = pb.DETACH_REASON_REQUESTED
+        self._outbox.put(detached_frame(game_id, reason, "detached as asked"))
+
+    def _remove(self, game_id: str) -> None:
+        found = self._attached.pop(game_id, None)
+        if found is not None:
+            found[0].hub.remove(found[1])

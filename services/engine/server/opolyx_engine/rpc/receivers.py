@@ -1,0 +1,38 @@
+"""Who may receive a game, and as what."""
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.errors import not_seated, not_watchable
+from opolyx_engine.game_actor import GameActor
+from opolyx_servicekit.access import Principal
+
+_OPERATOR = "operator"
+
+
+def seat_to_receive(game: GameActor, principal: Principal, *, spectator: bool) -> int | None:
+    """The seat as which the caller receives the game; None for a spectator.
+
+    Raises:
+        PermissionDenied: it has no seat and didn't ask to watch, or can't watch.
+    """
+    header = game.table.header
+    seat = header.seat_of(principal.subject)
+    if not spectator:
+        if seat is None:
+            raise not_seated(game.game_id)
+        return seat
+    if seat is None and not header.watchable and principal.role != _OPERATOR:
+        raise not_watchable(game.game_id)
+    return None
+
+
+def detach_reason(reason: str) -> pb.DetachReason.ValueType:
+    """The frame's reason for an error of `errors.py`."""
+    return _REASONS.get(reason, pb.DETACH_REASON_UNAVAILABLE)
+
+
+_REASONS = {
+    "GAME_NOT_FOUND": pb.DETACH_REASON_NOT_FOUND,
+    "NOT_SEATED": pb.DETACH_REASON_NOT_SEATED,
+    "NOT_WATCHABLE": pb.DETACH_REASON_NOT_WATCHABLE,
+    "LIMIT": pb.DETACH_REASON_LIMIT,
+}

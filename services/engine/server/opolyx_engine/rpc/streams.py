@@ -1,0 +1,75 @@
+"""The open streams of an engine: what waits for each is written, and all are told of a drain."""
+
+import asyncio
+from typing import Any
+
+from opolyx_engine.errors import draining
+from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.outbox import Outbox
+from opolyx_engine.rpc.frames import draining_frame
+from opolyx_engine.settings import EngineSettings
+from opolyx_servicekit.access import Principal
+
+
+class Streams:
+    """Makes outboxes and keeps those of open streams."""
+
+    def __init__(self, settings: EngineSettings, metrics: EngineMetrics) -> None:
+        """No stream yet."""
+        self._settings = settings
+        self._metrics = metrics
+        self._open: dict[Outbox, Principal] = {}
+        self._draining = False
+
+    def __len__(self) -> int:
+        """How many streams are open."""
+        return len(self._open)
+
+    def open(self, principal: Principal) -> Outbox:
+        """The outbox of a new stream; close it with `close`.
+
+        Raises:
+            Unavailable: the engine drains.
+        """
+        if self._draining:
+            raise draining(self._settings.drain_retry_ms)
+        outbox = Outbox(
+            self._settings.most_queued_frames, self._settings.most_queued_bytes, self._metrics
+        )
+        self._open[outbox] = principal
+        self._metrics.streams.set(len(self._open))
+        return outbox
+
+    def close(self, outbox: Outbox) -> None:
+        """Forget a stream."""
+        outbox.end()
+        self._open.pop(outbox, None)
+        self._metrics.streams.set(len(self._open))
+
+    def drain(self) -> None:
+        """Tell every stream to connect elsewhere, and end it once that is written."""
+        self._draining = True
+        frame = draining_frame(self._settings.drain_retry_ms)
+        for outbox in self._open:
+            outbox.put(frame)
+            outbox.end(draining(self._settings.drain_retry_ms))
+
+
+async def write_all(context: Any, outbox: Outbox) -> None:
+    """Write what comes into `outbox` until it ends; all that waits goes in one message.
+
+    Raises:
+        ServiceError: the stream must end with it; a write that its reader blocks is given up.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("streams are written by tasks")
+    outbox.on_failure(task.cancel)
+    try:
+        while frames := await outbox.take():
+            await context.write(frames)
+    except asyncio.CancelledError:
+        if outbox.error is None or task.cancelling() != 1:
+            raise
+        task.uncancel()
+        raise outbox.error from None

@@ -1,0 +1,36 @@
+"""WatchGame: one game on a stream of its own."""
+
+from typing import Any
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.hub import Subscription
+from opolyx_engine.registry import Registry
+from opolyx_engine.resume import attach
+from opolyx_engine.rpc.receivers import seat_to_receive
+from opolyx_engine.rpc.streams import Streams, write_all
+from opolyx_servicekit.access import current_principal
+
+
+class WatchStreams:
+    """Serves WatchGame."""
+
+    def __init__(self, registry: Registry, streams: Streams) -> None:
+        """Watch the games of `registry`."""
+        self._registry = registry
+        self._streams = streams
+
+    async def serve(self, request: pb.WatchGameRequest, context: Any) -> None:
+        """One stream: as its player for who has a seat, as a spectator for others."""
+        principal = current_principal()
+        game = await self._registry.find(request.game_id)
+        seated = game.table.header.seat_of(principal.subject) is not None
+        seat = seat_to_receive(game, principal, spectator=not seated)
+        outbox = self._streams.open(principal)
+        subscription = Subscription(outbox, seat, game.snapshot_frame)
+        try:
+            after_seq = request.after_seq if request.HasField("after_seq") else None
+            await attach(self._registry, game, subscription, after_seq)
+            await write_all(context, outbox)
+        finally:
+            game.hub.remove(subscription)
+            self._streams.close(outbox)

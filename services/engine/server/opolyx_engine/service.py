@@ -1,0 +1,113 @@
+"""The engine as a whole: its parts put together, started and stopped.
+
+Used by `main.py` for a server of its own, and by whoever runs several services in one process.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+
+from opolyx_engine.bots import BotDriver
+from opolyx_engine.fact_feed import FactFeed
+from opolyx_engine.game_actor import GameTools
+from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.registry import Registry
+from opolyx_engine.replay_file import ReplayPages
+from opolyx_engine.rpc.allocation import AllocationServicer
+from opolyx_engine.rpc.commands import CommandEntrance
+from opolyx_engine.rpc.engine_servicer import EngineServicer
+from opolyx_engine.rpc.frame_encoder import FrameEncoder
+from opolyx_engine.rpc.play import PlayStreams
+from opolyx_engine.rpc.reads import GameReads
+from opolyx_engine.rpc.service_handlers import ROLES, SERVICE_NAMES, add_services
+from opolyx_engine.rpc.streams import Streams
+from opolyx_engine.rpc.watch import WatchStreams
+from opolyx_engine.settings import EngineSettings
+from opolyx_engine.store.base import GameStore
+from opolyx_engine.timers import Timers
+from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+
+class EngineService:
+    """The engine's servicers and what they stand on."""
+
+    service_names = SERVICE_NAMES
+    """Full names of its gRPC services."""
+
+    roles = ROLES
+    """Which roles may call which method."""
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        store: GameStore,
+        *,
+        clock: Clock | None = None,
+        metrics: RpcMetrics | None = None,
+    ) -> None:
+        """Put the parts together; nothing runs before `running`.
+
+        Args:
+            settings: the settings.
+            store: where games are kept; the caller closes it.
+            clock: the time; the machine's own if absent.
+            metrics: whose registry the engine's metrics join.
+        """
+        self._clock = clock or SystemClock()
+        self.metrics = EngineMetrics(metrics.registry if metrics else None)
+        """The engine's own metrics."""
+        self._timers = Timers(self._clock)
+        self._facts = FactFeed(store)
+        self._bots = BotDriver(settings, self._clock)
+        encoder = FrameEncoder(self._clock)
+        watchers: list[Registry | FactFeed | BotDriver] = [self._facts, self._bots]
+        tools = GameTools(
+            store=store,
+            clock=self._clock,
+            timers=self._timers,
+            frames=encoder,
+            metrics=self.metrics,
+            settings=settings,
+            watchers=watchers,
+        )
+        self.registry = Registry(tools)
+        """The games."""
+        watchers.append(self.registry)
+        self.streams = Streams(settings, self.metrics)
+        """The open streams."""
+        entrance = CommandEntrance(self.registry, self._clock)
+        self._engine = EngineServicer(
+            entrance,
+            PlayStreams(self.registry, entrance, self.streams, settings, self._clock),
+            WatchStreams(self.registry, self.streams),
+            GameReads(self.registry, store, encoder, ReplayPages(store, settings)),
+        )
+        self._allocation = AllocationServicer(
+            self.registry, store, self._facts, settings, self._clock
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["EngineService"]:
+        """Take up the games of the store and run; stops everything at the end."""
+        async with TaskOwner("engine") as tasks:
+            tasks.start(self._timers.run(), name="timers")
+            tasks.start(self._bots.run(), name="bots")
+            await self.registry.take_up_all()
+            try:
+                yield self
+            finally:
+                await self.drain()
+                await self.registry.close()
+
+    def add_to(self, server: grpc.aio.Server) -> None:
+        """Add the servicers to a server."""
+        add_services(server, self._engine, self._allocation)
+
+    async def drain(self) -> None:
+        """Take nothing new and send every stream elsewhere; games go on until the end."""
+        self._allocation.draining = True
+        self.streams.drain()
+        self._facts.close()

@@ -1,0 +1,76 @@
+"""The engine's settings: environment variables `OPOLYX_ENGINE_<FIELD>`."""
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
+
+from opolyx_servicekit.settings import ServiceSettings
+
+
+class EngineSettings(ServiceSettings):
+    """Settings of the engine service; the defaults run on a laptop."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="OPOLYX_ENGINE_", extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
+
+    store_url: str = "sqlite:///opolyx_engine.db"
+    """The store; `sqlite:///file` is relative to the working directory, `sqlite:////file` absolute."""
+
+    store_sync: Literal["FULL", "NORMAL"] = "NORMAL"
+    """NORMAL survives a killed process, FULL a power cut too."""
+
+    development_seed: SecretStr | None = None
+    """Makes game ids and secrets follow from this text and the number of games; tests and demos only."""
+
+    bot_think_ms: int = Field(default=600, ge=0)
+    """How long a built-in bot waits before it acts, milliseconds; 0 for as fast as it can."""
+
+    bot_slice_ms: int = Field(default=5, ge=1)
+    """Milliseconds that bots may think without a pause, so that they starve nobody."""
+
+    restart_grace_ms: int = Field(default=10_000, ge=0)
+    """What a waited-for player gets at least when a game is taken up again, milliseconds."""
+
+    snapshot_every: int = Field(default=100, ge=1)
+    """Updates between two stored snapshots of a game; bounds the work of taking a game up."""
+
+    recent_updates: int = Field(default=64, ge=1)
+    """Updates a game keeps in memory for clients that come back."""
+
+    most_missed_updates: int = Field(default=1_000, ge=0)
+    """Updates read back from the store for one client that comes back; past it a snapshot is sent."""
+
+    most_queued_frames: int = Field(default=256, ge=8)
+    """Frames that may wait for one stream; past it its updates are replaced by one snapshot a game."""
+
+    most_queued_bytes: int = Field(default=1 << 20, ge=1 << 12)
+    """Bytes that may wait for one stream; past it as above."""
+
+    most_attachments: int = Field(default=2_000, ge=1)
+    """Games one stream may receive at once."""
+
+    most_waiting_commands: int = Field(default=64, ge=1)
+    """Commands of one game that may wait; past it they are answered with a retry."""
+
+    most_stream_commands: int = Field(default=1_000, ge=1)
+    """Commands of one stream that may wait for their answers; past it the stream isn't read."""
+
+    commands_per_second: int = Field(default=200, ge=1)
+    """Commands a second that one player may send in one game on average."""
+
+    command_burst: int = Field(default=400, ge=1)
+    """Commands that one player may send in one game at once, before the average counts."""
+
+    store_retry_ms: int = Field(default=200, ge=1)
+    """When a game tries again after its store failed, and what clients are told, milliseconds."""
+
+    drain_retry_ms: int = Field(default=1_000, ge=0)
+    """When clients of a draining server should connect again, milliseconds."""
+
+    replay_chunk_bytes: int = Field(default=512 << 10, ge=1 << 10, le=1 << 20)
+    """Size of a page of a replay."""
+
+    finished_games_kept: int = Field(default=32, ge=0)
+    """Finished games kept readable in memory; others are read from the store when asked for."""

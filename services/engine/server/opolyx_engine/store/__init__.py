@@ -1,0 +1,1 @@
+"""Where games are kept: one small protocol and its adapters."""

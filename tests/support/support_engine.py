@@ -1,0 +1,222 @@
+"""An engine on loopback: the real service in this process, a store in a file, signed tokens."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from opolyx.engine.v1 import action_pb2, decision_pb2
+from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceStub
+from opolyx.engine.v1.engine_service_pb2_grpc import EngineServiceStub
+from opolyx_engine.main import TOKEN_ROLES
+from opolyx_engine.service import EngineService
+from opolyx_engine.settings import EngineSettings
+from opolyx_engine.store.base import GameStore
+from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_servicekit.key_set import ensure_keys
+from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.server import ServiceServer
+from opolyx_servicekit.sqlite_file import SqliteFile
+from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+from opolyx_servicekit.wall_clock import Clock
+
+WAIT_SECONDS = 10.0
+"""How long a test waits for anything."""
+
+
+@dataclass
+class Engine:
+    """A running engine and how to reach it."""
+
+    service: EngineService
+    store: GameStore
+    signer: TokenSigner
+    port: int
+    channels: AsyncExitStack
+    server: ServiceServer
+    requests: Any = field(default_factory=lambda: itertools.count(1))
+
+    def token(self, subject: str, role: str = "player") -> str:
+        return self.signer.sign(subject=subject, role=role, ttl_seconds=3600)
+
+    async def channel(self, **options: int) -> grpc.aio.Channel:
+        channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", options=list(options.items()))
+        return await self.channels.enter_async_context(channel)
+
+    async def caller(self, subject: str, role: str = "player", **options: int) -> "Caller":
+        return Caller(await self.channel(**options), self.token(subject, role))
+
+    async def new_game(
+        self,
+        seats: Sequence[allocation_pb.SeatAssignment],
+        ruleset: str = "classic@full",
+        **options: Any,
+    ) -> str:
+        """Reserve and start a game; its id."""
+        service = await self.caller("s_matchmaker", "service")
+        reserved = await service.allocation.ReserveGame(
+            allocation_pb.ReserveGameRequest(request_id=f"r{next(self.requests)}"),
+            metadata=service.metadata,
+        )
+        request = allocation_pb.CreateGameRequest(
+            game_id=reserved.game_id,
+            ruleset=ruleset,
+            seats=seats,
+            options=allocation_pb.HouseOptions(**options),
+        )
+        await service.allocation.CreateGame(request, metadata=service.metadata)
+        return reserved.game_id
+
+
+class Caller:
+    """One account on one channel."""
+
+    def __init__(self, channel: grpc.aio.Channel, token: str) -> None:
+        self.channel = channel
+        self.metadata = (("authorization", f"Bearer {token}"),)
+        self.engine = EngineServiceStub(channel)  # type: ignore[no-untyped-call]
+        self.allocation = AllocationServiceStub(channel)  # type: ignore[no-untyped-call]
+
+    async def play(self, game_id: str = "", **attach: Any) -> "Stream":
+        """A Play stream, attached to a game if one is named."""
+        stream = Stream(self.engine.Play(metadata=self.metadata))
+        if game_id:
+            await stream.send(attach=pb.Attach(game_id=game_id, **attach))
+        return stream
+
+    async def submit(
+        self, game_id: str, command_id: str, decision_id: str, **action: Any
+    ) -> pb.CommandResult:
+        """One unary command."""
+        command = command_of(game_id, command_id, decision_id, **action)
+        request = pb.SubmitCommandRequest(command=command)
+        response = await self.engine.SubmitCommand(request, metadata=self.metadata)
+        return response.result
+
+    async def game(self, game_id: str) -> pb.Snapshot:
+        """The game as it is now."""
+        response = await self.engine.GetGame(
+            pb.GetGameRequest(game_id=game_id), metadata=self.metadata
+        )
+        return response.snapshot
+
+    async def replay(self, game_id: str) -> tuple[bytes, bool]:
+        """The whole replay file, and whether it is complete."""
+        data, token = b"", ""
+        while True:
+            response = await self.engine.GetReplay(
+                pb.GetReplayRequest(game_id=game_id, page_token=token), metadata=self.metadata
+            )
+            data += response.chunk
+            token = response.next_page_token
+            if not token:
+                return data, response.complete
+
+
+class Stream:
+    """A Play stream, read frame by frame."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+        self._frames: list[pb.Frame] = []
+
+    async def send(self, **kind: Any) -> None:
+        await self.call.write(pb.PlayRequest(**kind))
+
+    async def command(self, game_id: str, command_id: str, decision_id: str, **action: Any) -> None:
+        await self.send(command=command_of(game_id, command_id, decision_id, **action))
+
+    async def frame(self) -> pb.Frame:
+        """The next frame; EOFError at the end."""
+        while not self._frames:
+            response = await asyncio.wait_for(self.call.read(), WAIT_SECONDS)
+            if response is grpc.aio.EOF:
+                raise EOFError
+            self._frames.extend(response.frames)
+        return self._frames.pop(0)
+
+    async def next(self, kind: str) -> Any:
+        """The next frame of a kind, others are dropped."""
+        while True:
+            frame = await self.frame()
+            if frame.WhichOneof("kind") == kind:
+                return getattr(frame, kind)
+
+    async def result(self, command_id: str) -> pb.CommandResult:
+        """The answer to a command, other frames are dropped."""
+        while True:
+            result: pb.CommandResult = await self.next("command_result")
+            if result.command_id == command_id:
+                return result
+
+
+def command_of(game_id: str, command_id: str, decision_id: str, **action: Any) -> pb.Command:
+    return pb.Command(
+        game_id=game_id,
+        command_id=command_id,
+        decision_id=decision_id,
+        action=action_pb2.Action(**action),
+    )
+
+
+def person(seat: int, player_id: str = "") -> allocation_pb.SeatAssignment:
+    return _seat(seat, player_id=player_id or f"p_{seat}", kind=pb.SEAT_KIND_PERSON)
+
+
+def built_in(seat: int, policy: str = "steady") -> allocation_pb.SeatAssignment:
+    return _seat(seat, policy=policy, kind=pb.SEAT_KIND_BUILT_IN)
+
+
+def people(count: int) -> list[allocation_pb.SeatAssignment]:
+    return [person(seat) for seat in range(count)]
+
+
+def _seat(seat: int, **fields: Any) -> allocation_pb.SeatAssignment:
+    named = pb.Seat(seat=seat, name=f"Seat {seat}", **fields)
+    return allocation_pb.SeatAssignment(seat=named, nonce=bytes([seat + 1]) * 8)
+
+
+def awaited(decisions: Sequence[decision_pb2.Decision]) -> decision_pb2.Decision:
+    """The decision of the table's own, not of an offer."""
+    return next(decision for decision in decisions if decision.decision_id.startswith("d"))
+
+
+@asynccontextmanager
+async def running_engine(
+    directory: Path,
+    *,
+    clock: Clock | None = None,
+    wrap: Callable[[GameStore], GameStore] = lambda store: store,
+    **settings: Any,
+) -> AsyncIterator[Engine]:
+    """An engine on the file in `directory`; the same directory again continues it."""
+    values: dict[str, Any] = {"bot_think_ms": 0, "grace_seconds": 2.0, "development_seed": "test"}
+    made = EngineSettings(**{**values, **settings})
+    private = directory / "keys.json"
+    public = ensure_keys(private)
+    metrics = RpcMetrics()
+    async with SqliteFile(directory / "engine.db", synchronous="NORMAL") as file:
+        store = wrap(await SqliteGameStore.open(file))
+        service = EngineService(made, store, clock=clock, metrics=metrics)
+        verifier = TokenVerifier(public, roles=TOKEN_ROLES)
+        server = ServiceServer(
+            made,
+            add_services=service.add_to,
+            service_names=service.service_names,
+            roles=service.roles,
+            verifier=verifier,
+            metrics=metrics,
+            on_drain=service.drain,
+        )
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(service.running())
+            await stack.enter_async_context(server)
+            channels = await stack.enter_async_context(AsyncExitStack())
+            yield Engine(service, store, TokenSigner(private), server.bound_port, channels, server)

@@ -260,9 +260,7 @@ async def serving(teller: FactTeller, address: str = "127.0.0.1:0") -> AsyncIter
 async def open_store(path: Path) -> AsyncIterator[SqliteStore]:
     """A store on a file, without waiting for the disk."""
     async with SqliteFile(path, synchronous="NORMAL") as file:
-        store = SqliteStore(file)
-        await store.open()
-        yield store
+        yield await SqliteStore.open(file)
 
 
 def new_metrics() -> ProgressionMetrics:

@@ -7,6 +7,7 @@ from typing import Final
 
 from opolyx_progression.awards import TABLES
 from opolyx_progression.cards import Card
+from opolyx_progression.leaderboards import rating_score, standing_scores
 from opolyx_progression.ratings import Rating
 from opolyx_progression.settlement import Settlement, Standing, settle
 from opolyx_progression.store.base import LastChange, LedgerEntry, Store, StoredResult
@@ -22,7 +23,7 @@ class Drift:
     """One stored value that isn't what the results say."""
 
     kind: str
-    """`award`, `cards`, `standing` or `rating`."""
+    """`award`, `cards`, `standing`, `rating`, `score` or `counts`."""
 
     subject: str
     """Whose it is."""
@@ -60,12 +61,22 @@ class AuditReport:
             self.drifts.append(Drift(kind, subject, repr(stored), repr(computed)))
 
 
-async def audit(store: Store) -> AuditReport:
-    """Recompute all that was settled before now; games that are settled meanwhile don't matter."""
+async def audit(store: Store, *, count_boards: bool = False) -> AuditReport:
+    """Recompute all that was settled before now; games that are settled meanwhile don't matter.
+
+    Args:
+        store: what to audit.
+        count_boards: whether to count the players of each leaderboard too, which keeps other
+            readers waiting on a large store.
+    """
     auditor = _Auditor(store, await store.last_sequence())
     await auditor.recompute_games()
     await auditor.compare_standings()
     await auditor.compare_ratings()
+    await auditor.compare_scores()
+    if count_boards:
+        for board in await store.miscounted_boards():
+            auditor.report.add("counts", board, "other counts", "those of its scores")
     return auditor.report
 
 
@@ -152,6 +163,29 @@ class _Auditor:
             after = (page[-1].player_id, page[-1].mode)
         for player_id, mode in sorted(missing):
             self.report.add("rating", f"{player_id}/{mode}", None, self._ratings[mode][player_id])
+
+    async def compare_scores(self) -> None:
+        computed = self._scores()
+        after = ("", "")
+        while page := await self._store.scores(after=after, limit=_PLAYERS_AT_ONCE):
+            for row in page:
+                key = (row.score.board, row.player_id)
+                score = computed.pop(key, None)
+                if self._is_settled(row) and row.score.score != score:
+                    self.report.add("score", "/".join(key), row.score.score, score)
+            after = (page[-1].score.board, page[-1].player_id)
+        for key, score in sorted(computed.items()):
+            self.report.add("score", "/".join(key), None, score)
+
+    def _scores(self) -> dict[tuple[str, str], int]:
+        """By board and player id."""
+        scores = [one for standing in self._standings.values() for one in standing_scores(standing)]
+        for mode, rated in self._ratings.items():
+            scores += [
+                rating_score(self._standings[player_id], mode, rating)
+                for player_id, rating in rated.items()
+            ]
+        return {(score.board, score.player_id): score.score for score in scores}
 
     def _is_settled(self, row: LastChange) -> bool:
         """Whether the row is as of the games recomputed; else a later game changed it."""

@@ -9,11 +9,14 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Final, Protocol
 
 import structlog
 
+from opolyx_progression.awards import awards_of
 from opolyx_progression.deliveries import Delivery, Outcome
+from opolyx_progression.games import FinishedGame
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.store.base import Store
 from opolyx_servicekit.errors import EnvironmentFault
@@ -100,7 +103,7 @@ class FactConsumer:
         letters = await self._store.dead_letters(_MOST_RETRIED)
         outcomes: list[Outcome] = []
         for letter in letters:
-            delivery = self._source.parse(letter.raw)
+            delivery = replace(self._source.parse(letter.raw), number=letter.number)
             outcomes += await self._store.apply([delivery], now_ms=self._clock.now_ms())
         done = sum(outcome is not Outcome.BURIED for outcome in outcomes)
         if letters:
@@ -135,8 +138,8 @@ class FactConsumer:
         outcomes = await self._store.apply(batch, now_ms=now_ms)
         for delivery, outcome in zip(batch, outcomes, strict=True):
             self._metrics.facts.labels(outcome.value).inc()
-            if outcome is Outcome.SETTLED:
-                self._metrics.awards.inc()
+            if outcome is Outcome.SETTLED and isinstance(delivery.effect, FinishedGame):
+                self._metrics.awarded(awards_of(delivery.effect))
                 _log.info("game_settled", game_id=delivery.game_id, fact=delivery.number)
             elif outcome is Outcome.BURIED:
                 _log.error("fact_buried", game_id=delivery.game_id, fact=delivery.number)

@@ -57,11 +57,9 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
         SqliteFile(sqlite_path(settings.store_url)) as file,
         _engine_channel(settings) as channel,
     ):
-        store = SqliteStore(file)
-        await store.open()
         service = ProgressionService(
             settings,
-            store=store,
+            store=await SqliteStore.open(file),
             engine=channel,
             registry=metrics.registry,
             token=_token_source(settings),
@@ -80,9 +78,7 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
 
 async def _audit(settings: ProgressionSettings) -> AuditReport:
     async with SqliteFile(sqlite_path(settings.store_url)) as file:
-        store = SqliteStore(file)
-        await store.open()
-        return await audit(store)
+        return await audit(await SqliteStore.open(file), count_boards=True)
 
 
 def _report(report: AuditReport, *, as_json: bool) -> int:

@@ -1,7 +1,10 @@
 """Progression's metrics; never a game or a player in a label."""
 
+from collections.abc import Iterable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
+from opolyx_progression.awards import Award, ZeroReason
 from opolyx_progression.deliveries import Outcome
 
 
@@ -19,8 +22,14 @@ class ProgressionMetrics:
         for outcome in Outcome:
             self.facts.labels(outcome.value)
         self.awards = Counter(
-            "opolyx_awards", "Games that were awarded, once each.", registry=registry
+            "opolyx_awards",
+            "Awards made, one a seat of a game, by the reason for a zero.",
+            ("zero_reason",),
+            registry=registry,
         )
+        for reason in ZeroReason:
+            self.awards.labels(reason.name.lower())
+        self.award_xp = Counter("opolyx_award_xp", "XP awarded.", registry=registry)
         self.dead_letters = Gauge(
             "opolyx_progression_dead_letters",
             "Facts that could not be processed and wait for an operator.",
@@ -46,3 +55,9 @@ class ProgressionMetrics:
             "When the last audit ended; 0 before the first.",
             registry=registry,
         )
+
+    def awarded(self, awards: Iterable[Award]) -> None:
+        """Count awards."""
+        for award in awards:
+            self.awards.labels(award.zero_reason.name.lower()).inc()
+            self.award_xp.inc(award.xp)

@@ -1,14 +1,16 @@
 """The audit finds every kind of drift, and none where there is none."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.deliveries import Delivery
 from opolyx_progression.rpc.convert import delivery_of
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.sqlite_file import SqliteFile
-from support_progression import duel, finished_fact
+from support_progression import duel, finished_fact, open_store
 
 TAMPERINGS = {
     "UPDATE progression_awards SET xp = xp + 1 WHERE game_id = 'g3' AND seat = 0": "award",
@@ -25,20 +27,51 @@ TAMPERINGS = {
     "DELETE FROM progression_ratings WHERE player_id = 'p_a'": "rating",
     "DELETE FROM progression_cards WHERE player_id = 'p_a' AND level = 3": "cards",
     "UPDATE progression_cards SET rarity = 4 WHERE player_id = 'p_a' AND level = 3": "cards",
+    "UPDATE progression_scores SET score = 7 WHERE player_id = 'p_a' AND board = 'xp'": "score",
+    "DELETE FROM progression_scores WHERE player_id = 'p_b'": "score",
+    "INSERT INTO progression_scores VALUES ('xp', 'p_x', 1)": "score",
+    "UPDATE progression_score_counts SET players = 2 WHERE shift = 6 AND board = 'xp'": "counts",
     "UPDATE progression_results SET table_version = 99 WHERE game_id = 'g3'": "award",
 }
 
 
 async def audited(path: Path, tampering: str) -> AuditReport:
     async with SqliteFile(path, synchronous="NORMAL") as file:
-        store = SqliteStore(file)
-        await store.open()
+        store = await SqliteStore.open(file)
         for number in range(1, 6):
             fact = finished_fact(number, duel(f"g{number}", "p_a", "p_b"))
             await store.apply([delivery_of(fact)], now_ms=1)
         if tampering:
             await file.write(lambda connection: connection.execute(tampering).rowcount)
-        return await audit(store)
+        return await audit(store, count_boards=True)
+
+
+async def test_games_settled_meanwhile_are_no_drift(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "p.db") as store:
+        for number in range(1, 6):
+            await store.apply([settled(number)], now_ms=1)
+
+        class Busy:
+            """Settles another game before each read of a page of totals."""
+
+            number = 5
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(store, name)
+
+            async def standings(self, *, after: str, limit: int) -> Any:
+                self.number += 1
+                await store.apply([settled(self.number)], now_ms=1)
+                return await store.standings(after=after, limit=limit)
+
+        busy: Any = Busy()
+        report = await audit(busy)
+
+    assert (5, 0) == (report.games, report.drift)
+
+
+def settled(number: int) -> Delivery:
+    return delivery_of(finished_fact(number, duel(f"g{number}", "p_a", f"p_{number % 3}")))
 
 
 async def test_untouched_store_has_no_drift(tmp_path: Path) -> None:

@@ -229,8 +229,7 @@ async def test_reopened_store_has_everything(tmp_path: Path) -> None:
 
 async def test_vip_is_set_with_an_entry_for_the_audit(tmp_path: Path) -> None:
     async with SqliteFile(tmp_path / "p.db") as file:
-        store = SqliteStore(file)
-        await store.open()
+        store = await SqliteStore.open(file)
         await store.set_vip("p_a", vip=True, reason="paid", operator="o_1", now_ms=1)
         await store.set_vip("p_a", vip=False, reason="refund", operator="o_2", now_ms=2)
 

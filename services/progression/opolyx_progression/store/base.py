@@ -8,7 +8,7 @@ from opolyx_progression.awards import Award
 from opolyx_progression.cards import Card
 from opolyx_progression.deliveries import Delivery, Outcome
 from opolyx_progression.games import FinishedGame
-from opolyx_progression.leaderboards import BoardPage
+from opolyx_progression.leaderboards import BoardPage, Score
 from opolyx_progression.ratings import Rating
 from opolyx_progression.settlement import Standing
 
@@ -122,6 +122,14 @@ class StoredRating(LastChange):
     """The rating."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredScore(LastChange):
+    """A player's score on a leaderboard."""
+
+    score: Score
+    """The score."""
+
+
 class Store(Protocol):
     """All state of progression. A failed call has changed nothing."""
 
@@ -201,4 +209,12 @@ class Store(Protocol):
 
     async def ratings(self, *, after: tuple[str, str], limit: int) -> list[StoredRating]:
         """Ratings with a greater (player id, mode), ascending."""
+        ...
+
+    async def scores(self, *, after: tuple[str, str], limit: int) -> list[StoredScore]:
+        """Scores with a greater (board, player id), ascending."""
+        ...
+
+    async def miscounted_boards(self) -> list[str]:
+        """Leaderboards on which ranks would be wrong; reads every score."""
         ...

@@ -8,6 +8,7 @@ from typing import Any, Final
 from opolyx_progression.awards import Award, Term, TermKind, ZeroReason
 from opolyx_progression.cards import Card, Rarity, best_bonuses
 from opolyx_progression.games import FinishedGame
+from opolyx_progression.leaderboards import Score
 from opolyx_progression.ratings import Rating
 from opolyx_progression.settlement import Standing
 from opolyx_progression.store.base import (
@@ -17,6 +18,7 @@ from opolyx_progression.store.base import (
     Profile,
     StoredRating,
     StoredResult,
+    StoredScore,
     StoredStanding,
 )
 from opolyx_progression.store.ledger import load_standings, standing_of
@@ -125,6 +127,20 @@ def ratings(
         StoredRating(
             player_id=row[0], mode=row[1], rating=Rating(row[2], row[3], row[4]), sequence=row[5]
         )
+        for row in rows
+    ]
+
+
+def scores(connection: sqlite3.Connection, after: tuple[str, str], limit: int) -> list[StoredScore]:
+    """Scores by board and player id, ascending."""
+    rows = connection.execute(
+        "SELECT s.board, s.player_id, s.score, coalesce(p.sequence, 0) FROM progression_scores s"
+        " LEFT JOIN progression_players p ON p.player_id = s.player_id"
+        " WHERE (s.board, s.player_id) > (?, ?) ORDER BY s.board, s.player_id LIMIT ?",
+        (*after, limit),
+    )
+    return [
+        StoredScore(player_id=row[1], score=Score(row[0], row[1], row[2]), sequence=row[3])
         for row in rows
     ]
 

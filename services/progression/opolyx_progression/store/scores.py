@@ -65,6 +65,23 @@ def read_around(
     return _page(connection, board, (kept + below)[:limit])
 
 
+def miscounted(connection: sqlite3.Connection) -> list[str]:
+    """Boards whose counts don't agree with their scores; reads every score, once a width."""
+    wrong: set[str] = set()
+    for shift in _SHIFTS:
+        rows = connection.execute(
+            "SELECT board, bucket, sum(players) FROM ("
+            "  SELECT board, score >> ?1 AS bucket, count(*) AS players"
+            "  FROM progression_scores GROUP BY board, bucket"
+            "  UNION ALL"
+            "  SELECT board, bucket, -players FROM progression_score_counts WHERE shift = ?1"
+            ") GROUP BY board, bucket HAVING sum(players) <> 0",
+            (shift,),
+        )
+        wrong |= {str(row[0]) for row in rows}
+    return sorted(wrong)
+
+
 def _above(
     connection: sqlite3.Connection, board: str, player_id: str, score: int, limit: int
 ) -> list[_Row]:

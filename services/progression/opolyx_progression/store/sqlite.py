@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Self
 
 from opolyx_progression.cards import Card
 from opolyx_progression.deliveries import Delivery, Outcome
@@ -15,11 +16,12 @@ from opolyx_progression.store.base import (
     Store,
     StoredRating,
     StoredResult,
+    StoredScore,
     StoredStanding,
 )
 from opolyx_progression.store.ledger import apply_all
 from opolyx_progression.store.schema import COMPONENT, STEPS
-from opolyx_progression.store.scores import read_around, read_top
+from opolyx_progression.store.scores import miscounted, read_around, read_top
 from opolyx_servicekit.sqlite_file import SqliteFile
 
 
@@ -27,12 +29,14 @@ class SqliteStore(Store):
     """See `Store`; several may share one file, also from several processes."""
 
     def __init__(self, file: SqliteFile) -> None:
-        """Use an open file, which stays its owner's to close."""
+        """Use `open`, which brings the tables up to date first."""
         self._file = file
 
-    async def open(self) -> None:
-        """Bring the tables up to date; to be called before anything else."""
-        await self._file.migrate(COMPONENT, STEPS)
+    @classmethod
+    async def open(cls, file: SqliteFile) -> Self:
+        """A store on an open file, which stays its owner's to close."""
+        await file.migrate(COMPONENT, STEPS)
+        return cls(file)
 
     async def apply(self, deliveries: Sequence[Delivery], *, now_ms: int) -> list[Outcome]:
         """Apply facts in one transaction."""
@@ -120,6 +124,14 @@ class SqliteStore(Store):
     async def ratings(self, *, after: tuple[str, str], limit: int) -> list[StoredRating]:
         """Ratings by player id and mode."""
         return await self._file.read(lambda connection: records.ratings(connection, after, limit))
+
+    async def scores(self, *, after: tuple[str, str], limit: int) -> list[StoredScore]:
+        """Scores by board and player id."""
+        return await self._file.read(lambda connection: records.scores(connection, after, limit))
+
+    async def miscounted_boards(self) -> list[str]:
+        """Leaderboards whose counts of players don't agree with their scores."""
+        return await self._file.read(miscounted)
 
     async def _number(self, query: str) -> int:
         return await self._file.read(

@@ -3,13 +3,17 @@
 import asyncio
 from pathlib import Path
 
+import grpc
+
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_sdk._convert import read, read_all, write_trade
-from opolyx_sdk._frames import Snapshot
+from opolyx_sdk._convert import read, read_all, read_frames, write_trade
+from opolyx_sdk._frames import Attached, Snapshot, UpdateFrame
 from opolyx_sdk._mirror import Mirror
+from opolyx_sdk._status import to_error
 from opolyx_sdk._transport.channel import Calls
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.updates import GameInfo, Update
 
@@ -28,6 +32,29 @@ class EngineCalls(Calls):
         snapshot = read(response.snapshot, Snapshot)
         mirror = Mirror(game_id, snapshot, 0)
         return mirror.info, mirror.as_update(snapshot.now_unix_ms, 0)
+
+    async def past_events(
+        self, game_id: str, *, after_seq: int = 0, up_to: int
+    ) -> dict[int, tuple[Event, ...]]:
+        """The events of updates `after_seq + 1` to `up_to`, by number, as far as they are kept."""
+        call = self._transport.stubs.engine.WatchGame(
+            pb.WatchGameRequest(game_id=game_id, after_seq=after_seq),
+            metadata=self._transport.metadata(game_id),
+            timeout=self._transport.options.call_timeout_s,
+        )
+        past: dict[int, tuple[Event, ...]] = {}
+        try:
+            async for response in call:
+                for frame in read_frames(response.frames):
+                    if isinstance(frame.kind, UpdateFrame) and frame.kind.seq <= up_to:
+                        past[frame.kind.seq] = frame.kind.events
+                    if isinstance(frame.kind, Attached | Snapshot) or up_to in past:
+                        return past
+        except grpc.aio.AioRpcError as error:
+            raise to_error(error) from None
+        finally:
+            call.cancel()
+        return past
 
     async def check_trade(self, game_id: str, trade: ProposeTrade) -> TradeVerdict:
         """Whether the caller's seat could propose a trade now, and what its sides are worth."""

@@ -1,0 +1,136 @@
+"""Commands and their options."""
+
+import json
+import os
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import App, Parameter
+from rich.console import Console
+
+from opolyx_sdk.cli.embedded import find_embedded
+from opolyx_sdk.errors import OpolyxError
+
+app = App(
+    name="opolyx",
+    help="Play, serve and verify opolyx games.",
+    version=lambda: version("opolyx-sdk"),
+)
+_errors = Console(stderr=True)
+
+_FAILED = 1
+_UNUSABLE = 2
+
+
+def main() -> None:
+    """Run the command line; ends the process."""
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    try:
+        sys.exit(app())
+    except OpolyxError as error:
+        _errors.print(f"opolyx: {error}", markup=False, highlight=False)
+        sys.exit(_UNUSABLE)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@app.command
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = 7443,
+    data: Path = Path("opolyx-data"),
+    bot_delay_ms: int = 600,
+) -> int:
+    """Serve all three services in this process, on one SQLite file, until SIGTERM or Ctrl-C.
+
+    Parameters
+    ----------
+    host
+        Address to listen on.
+    port
+        Port to listen on; 0 takes a free one.
+    data
+        Directory of the database and of the keys, made if absent.
+    bot_delay_ms
+        How long built-in bots wait before they act, milliseconds.
+    """
+
+    def ready(address: str) -> None:
+        print(f"opolyx serves on {address}", flush=True)
+
+    return find_embedded().run(
+        data, listen=f"{host}:{port}", bot_delay_ms=bot_delay_ms, on_ready=ready
+    )
+
+
+@app.command
+def demo(
+    *,
+    seed: int | None = None,
+    ruleset: str = "classic@full",
+    keep: Path | None = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Serve, play a whole game of four bots over gRPC, print it, and verify it.
+
+    Parameters
+    ----------
+    seed
+        Makes the game reproducible: the same seed gives the same game.
+    ruleset
+        The ruleset, mode@edition.
+    keep
+        Directory to keep the database and the replay in; else only the replay is kept.
+    as_json
+        Print nothing but one JSON object, as the last line.
+    """
+    from opolyx_sdk.cli.demo import run_demo
+
+    return run_demo(seed=seed, ruleset=ruleset, keep=keep, as_json=as_json)
+
+
+@app.command
+def verify(
+    file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
+) -> int:
+    """Recompute a replay: its key, every die and card, every record and digest, the result.
+
+    The exit code is 0 only for a complete replay in which everything is right.
+
+    Parameters
+    ----------
+    file
+        The replay.
+    as_json
+        Print one JSON object.
+    """
+    from opolyx_sdk.local.verify import verify_file
+
+    try:
+        found = verify_file(file)
+    except OSError as error:
+        _errors.print(f"opolyx: can't read {file}: {error.strerror}", markup=False)
+        return _UNUSABLE
+    if as_json:
+        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        print(json.dumps({**fields, "verified": found.fair}))
+    else:
+        print(found.sentence())
+    return 0 if found.fair else _FAILED
+
+
+@app.command(name="version")
+def show_version(*, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """Print the version.
+
+    Parameters
+    ----------
+    as_json
+        Print one JSON object.
+    """
+    number = version("opolyx-sdk")
+    print(json.dumps({"version": number}) if as_json else f"opolyx {number}")
+    return 0

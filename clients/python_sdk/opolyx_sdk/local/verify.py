@@ -1,0 +1,34 @@
+"""Verifies replays: key, every die and card, every digest and the result, recomputed here."""
+
+from pathlib import Path
+
+from opolyx_rules import replay
+from opolyx_sdk.replays import Verification
+
+
+def verify_replay(data: bytes) -> Verification:
+    """Recompute a replay; never raises for what is in it."""
+    verdict = replay.verify(data)
+    header, outcome = verdict.header, verdict.result
+    return Verification(
+        ok=verdict.ok,
+        complete=verdict.complete,
+        updates=verdict.updates,
+        problem=verdict.problem,
+        update=verdict.update,
+        game_id=header.game_id if header else "",
+        ruleset=header.ruleset if header else "",
+        seats=tuple(seat.name for seat in header.seats) if header else (),
+        places=tuple(seat.place for seat in outcome.seats) if outcome else (),
+        rounds=outcome.round if outcome else 0,
+        log_digest=verdict.log_digest,
+    )
+
+
+def verify_file(path: Path) -> Verification:
+    """As `verify_replay`, of a file.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    return verify_replay(path.read_bytes())

@@ -1,0 +1,229 @@
+"""Events as English sentences, for terminals and logs."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from opolyx_sdk import events as e
+from opolyx_sdk.enums import CashCause, EndCause, God, MoveManner, PropertyCause
+from opolyx_sdk.events import Event
+from opolyx_sdk.names import card_name, square_name
+
+Names = Sequence[str]
+"""Names of the seats, in seat order."""
+
+
+def describe(event: Event, names: Names) -> str:
+    """The event as a sentence without a full stop."""
+    return _SENTENCES[type(event)](event, names)
+
+
+def narrate(events: Sequence[Event], names: Names) -> list[str]:
+    """The sentences worth reading, in order: what only repeats another event is left out."""
+    return [describe(event, names) for event in events if not _is_quiet(event)]
+
+
+def money(amount: int) -> str:
+    """An amount of k."""
+    return f"{amount:,}k"
+
+
+def _is_quiet(event: Event) -> bool:
+    match event:
+        case e.TurnStarted() | e.TurnEnded() | e.RoundStarted():
+            return True
+        case e.CashMoved(cause=cause):
+            return cause in _TOLD_ELSEWHERE
+        case e.PropertyMoved(cause=cause):
+            return cause in (PropertyCause.AUCTION, PropertyCause.PURCHASE)
+        case e.DebtSettled() | e.OfferMade() | e.BidPassed() | e.PurchaseDeclined():
+            return True
+    return False
+
+
+_TOLD_ELSEWHERE: Final = frozenset(
+    {
+        CashCause.AUCTION,
+        CashCause.BUILD,
+        CashCause.SELL_BUILDING,
+        CashCause.MORTGAGE,
+        CashCause.REDEEM,
+        CashCause.START,
+        CashCause.WAGER_STAKE,
+        CashCause.WAGER_WIN,
+        CashCause.LIQUIDATION,
+        CashCause.FORFEIT,
+    }
+)
+_CAUSES: Final[dict[CashCause, str]] = {
+    CashCause.UNSPECIFIED: "for some reason",
+    CashCause.SALARY: "for passing Start",
+    CashCause.LANDING_BONUS: "for stopping on Start",
+    CashCause.PURCHASE: "for a property",
+    CashCause.AUCTION: "for a property won in an auction",
+    CashCause.RENT: "in rent",
+    CashCause.RENT_TAX: "in rent tax",
+    CashCause.TAX: "in tax",
+    CashCause.CARD: "by a card",
+    CashCause.BAIL: "in bail",
+    CashCause.BUILD: "for a building",
+    CashCause.SELL_BUILDING: "for a building sold",
+    CashCause.MORTGAGE: "for a mortgage",
+    CashCause.REDEEM: "to redeem a mortgage",
+    CashCause.TRADE: "in a trade",
+    CashCause.WAGER_STAKE: "as the stake of a wager",
+    CashCause.WAGER_WIN: "for a wager won",
+    CashCause.EIGHT_BONUS: "for a roll of eight",
+    CashCause.FINANCING: "for a financed property",
+    CashCause.LIQUIDATION: "for property sold to the bank",
+    CashCause.FORFEIT: "that was left",
+    CashCause.START: "to start with",
+}
+_MANNERS: Final[dict[MoveManner, str]] = {
+    MoveManner.UNSPECIFIED: "moves",
+    MoveManner.WALK: "walks",
+    MoveManner.CARD_FORWARD: "is sent forward",
+    MoveManner.CARD_BACK: "is sent back",
+    MoveManner.JUMP: "jumps",
+    MoveManner.TELEPORT: "flies",
+    MoveManner.TO_JAIL: "is taken",
+}
+_GODS: Final = {God.WEALTH: "the wealth god", God.MISFORTUNE: "the misfortune god"}
+
+
+def _name(names: Names, seat: int | None) -> str:
+    if seat is None:
+        return "the bank"
+    return names[seat] if seat < len(names) and names[seat] else f"seat {seat}"
+
+
+def _god(god: God) -> str:
+    return _GODS.get(god, "a god")
+
+
+def _dice(event: e.DiceRolled, names: Names) -> str:
+    third = {0: "", 4: " and the bus", 5: " and an X"}.get(event.third, f" and {event.third}")
+    double = ", a double" if event.die1 == event.die2 else ""
+    return f"{_name(names, event.seat)} rolls {event.die1} + {event.die2}{third}{double}"
+
+
+def _cash(event: e.CashMoved, names: Names) -> str:
+    cause = _CAUSES[event.cause]
+    amount = money(event.amount)
+    if event.payer is None:
+        return f"{_name(names, event.payee)} gets {amount} {cause}"
+    if event.payee is None:
+        return f"{_name(names, event.payer)} pays {amount} {cause}"
+    return f"{_name(names, event.payer)} pays {_name(names, event.payee)} {amount} {cause}"
+
+
+def _moved_property(event: e.PropertyMoved, names: Names) -> str:
+    what = square_name(event.square)
+    if event.taker is None:
+        return f"{what} goes from {_name(names, event.giver)} back to the bank"
+    return f"{_name(names, event.taker)} gets {what} from {_name(names, event.giver)}"
+
+
+def _auction_end(event: e.AuctionEnded, names: Names) -> str:
+    what = square_name(event.square)
+    if event.winner is None:
+        return f"nobody wants {what}"
+    return f"{_name(names, event.winner)} wins {what} for {money(event.price)}"
+
+
+def _wager(event: e.WagerRolled, names: Names) -> str:
+    if event.payout:
+        return f"the die shows {event.die}: {_name(names, event.seat)} wins {money(event.payout)}"
+    return f"the die shows {event.die}: {_name(names, event.seat)} loses the stake"
+
+
+def _rent(event: e.RentCharged, names: Names) -> str:
+    who, owner = _name(names, event.seat), _name(names, event.owner)
+    return f"{who} owes {owner} {money(event.amount)} rent for {square_name(event.square)}"
+
+
+def _end(event: e.GameEnded, names: Names) -> str:
+    if event.cause is EndCause.ROUND_CAP:
+        return "the last round is over"
+    return "only one is left: the game is over"
+
+
+def _sentence(form: str) -> Callable[[Any, Names], str]:
+    """A sentence of a form that may name `who` (the seat), `where` (the square) and fields."""
+
+    def tell(event: Any, names: Names) -> str:  # noqa: ANN401 - one of the events, by its class
+        values: dict[str, object] = {
+            field: getattr(event, field) for field in event.__dataclass_fields__
+        }
+        if "seat" in values:
+            values["who"] = _name(names, event.seat)
+        if "square" in values:
+            values["where"] = square_name(event.square)
+        for field in ("amount", "price", "owed", "paid", "opening_bid"):
+            if field in values:
+                values[field] = money(getattr(event, field))
+        for field in ("creditor", "recipient", "proposer"):
+            if field in values:
+                values[field] = _name(names, getattr(event, field))
+        if "cause" in values:
+            values["cause"] = event.cause.name.lower().replace("_", " ")
+        return form.format_map(values)
+
+    return tell
+
+
+_SENTENCES: Final[dict[type[Event], Callable[[Any, Names], str]]] = {
+    e.GameStarted: lambda event, names: f"{_name(names, event.first_seat)} has the first turn",
+    e.RoundStarted: _sentence("round {round} begins"),
+    e.TurnStarted: _sentence("{who} is on turn"),
+    e.TurnEnded: _sentence("{who} is done"),
+    e.DiceRolled: _dice,
+    e.TokenMoved: lambda event, names: (
+        f"{_name(names, event.seat)} {_MANNERS[event.manner]} to {square_name(event.target)}"
+    ),
+    e.CashMoved: _cash,
+    e.PropertyMoved: _moved_property,
+    e.BuildingBuilt: _sentence("{who} builds level {level} on {where}"),
+    e.BuildingSold: _sentence("{who} sells a level of {where}, {level} left"),
+    e.PropertyMortgaged: _sentence("{who} mortgages {where}"),
+    e.PropertyRedeemed: _sentence("{who} redeems {where}"),
+    e.MortgageCounted: _sentence("{who} has {rounds_left} rounds left to redeem {where}"),
+    e.MortgageLapsed: _sentence("{who} loses {where}: its mortgage ran out"),
+    e.CardDrawn: lambda event, names: (
+        f"{_name(names, event.seat)} draws a card: {card_name(event.card)}"
+    ),
+    e.RentCharged: _rent,
+    e.Jailed: _sentence("{who} goes to jail ({cause})"),
+    e.JailRollFailed: _sentence("{who} stays in jail after attempt {attempts}"),
+    e.Released: _sentence("{who} leaves jail ({cause})"),
+    e.PurchaseDeclined: _sentence("{who} declines {where}"),
+    e.AuctionStarted: _sentence("{where} is auctioned from {opening_bid}"),
+    e.BidPlaced: _sentence("{who} bids {amount}"),
+    e.BidPassed: _sentence("{who} passes ({cause})"),
+    e.BidVoided: _sentence("{who}'s bid of {amount} is void"),
+    e.AuctionEnded: _auction_end,
+    e.DebtOpened: _sentence("{who} must raise {amount}"),
+    e.DebtRedirected: _sentence("{creditor} is out: {amount} of {who}'s debt go to the bank"),
+    e.DebtSettled: _sentence("{who} has settled a debt of {amount}"),
+    e.WagerPlaced: lambda event, names: (
+        f"{_name(names, event.seat)} wagers on {', '.join(map(str, event.numbers))}"
+    ),
+    e.WagerRolled: _wager,
+    e.WagerDeclined: _sentence("{who} declines the wager"),
+    e.BusMoved: _sentence("{who} takes the bus for {steps} squares"),
+    e.SquareChosen: _sentence("{who} chooses {where}"),
+    e.GodArrived: lambda event, names: (
+        f"{_god(event.god)} comes to {_name(names, event.seat)} until round {event.until_round}"
+    ),
+    e.GodLeft: lambda event, names: f"{_god(event.god)} leaves {_name(names, event.seat)}",
+    e.PacketOpened: _sentence("{recipient} finds {amount} in {who}'s red packet"),
+    e.PropertyFinanced: _sentence("{who} finances {where} at {price}, due in round {due_round}"),
+    e.FinancingSettled: _sentence("{who} pays off {where} with {amount}"),
+    e.OfferMade: _sentence("{proposer} offers {recipient} a trade"),
+    e.OfferClosed: _sentence("offer {offer_id} is closed ({cause})"),
+    e.ClockRanOut: _sentence("{who}'s clock ran out"),
+    e.TurnSkipped: _sentence("{who}'s turn is skipped"),
+    e.Surrendered: _sentence("{who} surrenders ({cause})"),
+    e.Bankrupted: _sentence("{who} is bankrupt: owed {owed}, paid {paid}"),
+    e.Eliminated: _sentence("{who} is out of the game"),
+    e.GameEnded: _end,
+}

@@ -1,0 +1,206 @@
+"""All three services in one process: one port, one SQLite file, keys of its own.
+
+The services know each other only as in production: over gRPC, with service tokens. Their calls go
+over a Unix socket that is bound before anything else needs the address.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import grpc
+from opolyx_engine.service import EngineService
+from opolyx_engine.settings import EngineSettings
+from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_matchmaker.service import MatchmakerService
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.store.sqlite import SqliteStore as MatchmakerStore
+from opolyx_progression.service import ProgressionService
+from opolyx_progression.settings import ProgressionSettings
+from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
+from opolyx_servicekit.key_set import ensure_keys
+from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.server import ServiceServer
+from opolyx_servicekit.sqlite_file import SqliteFile
+from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+from pydantic import SecretStr
+
+DATABASE: Final = "opolyx.sqlite"
+"""Name of the database in the data directory."""
+
+KEYS: Final = "keys.json"
+"""Name of the private keys in the data directory."""
+
+_TOKEN_SECONDS: Final = 24 * 3600
+_GRACE_SECONDS: Final = 5.0
+_CHANNEL_OPTIONS: Final = (("grpc.max_receive_message_length", 16 << 20),)
+
+
+class EmbeddedServer:
+    """The three services on one port. Use as an async context."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        seed: str | None = None,
+        bot_delay_ms: int = 0,
+        listen: str = "127.0.0.1:0",
+    ) -> None:
+        """Describe the server; nothing is opened yet.
+
+        Args:
+            data_dir: holds the database and the keys; made if absent.
+            seed: makes game ids and secrets follow from it; for demos and tests only.
+            bot_delay_ms: how long built-in bots wait before they act, milliseconds.
+            listen: host and port; port 0 takes a free one.
+        """
+        self._data_dir = data_dir
+        self._seed = seed
+        self._bot_delay_ms = bot_delay_ms
+        self._listen = listen
+        self._stack = AsyncExitStack()
+        self._signer: TokenSigner | None = None
+        self._server: ServiceServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Host and port, once the server runs."""
+        if self._server is None:
+            raise RuntimeError("the server does not run")
+        host = self._listen.rpartition(":")[0]
+        return f"{host}:{self._server.bound_port}"
+
+    def operator_token(self) -> str:
+        """A token of an operator, good for a day."""
+        return self._token("s_operator", "operator")
+
+    async def __aenter__(self) -> Self:
+        """Start; clients may come once this returns."""
+        async with AsyncExitStack() as stack:
+            await self._start(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Drain and close everything."""
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Drain and close everything; may be called again."""
+        self._server = None
+        await self._stack.aclose()
+
+    @classmethod
+    def run(
+        cls,
+        data_dir: Path,
+        *,
+        listen: str,
+        bot_delay_ms: int,
+        on_ready: Callable[[str], None],
+    ) -> int:
+        """Serve until SIGTERM or SIGINT; the process's exit code."""
+        from opolyx_server.serve import serve_until_stopped
+
+        return serve_until_stopped(
+            cls(data_dir, bot_delay_ms=bot_delay_ms, listen=listen), on_ready
+        )
+
+    async def _start(self, stack: AsyncExitStack) -> None:
+        self._data_dir.mkdir(parents=True, exist_ok=True)
+        public_keys = ensure_keys(self._data_dir / KEYS)
+        self._signer = TokenSigner(self._data_dir / KEYS)
+        file = await stack.enter_async_context(
+            SqliteFile(self._data_dir / DATABASE, synchronous="NORMAL")
+        )
+        metrics = RpcMetrics()
+        internal = _internal_address(stack)
+        channel = await stack.enter_async_context(
+            grpc.aio.insecure_channel(internal, options=_CHANNEL_OPTIONS)
+        )
+        engine = await self._engine(file, metrics)
+        progression = await self._progression(file, channel, metrics)
+        matchmaker = await self._matchmaker(file, channel)
+
+        def add_services(server: grpc.aio.Server) -> None:
+            server.add_insecure_port(internal)
+            for service in (engine, progression, matchmaker):
+                service.add_to(server)
+
+        async def say_goodbye() -> None:
+            await matchmaker.drain()
+            await engine.drain()
+
+        await stack.enter_async_context(engine.running())
+        await stack.enter_async_context(matchmaker)
+        server = ServiceServer(
+            EngineSettings(listen_address=self._listen, grace_seconds=_GRACE_SECONDS),
+            add_services=add_services,
+            service_names=(
+                *engine.service_names,
+                *progression.service_names,
+                *matchmaker.service_names,
+            ),
+            roles={**engine.roles, **progression.access, **matchmaker.access},
+            verifier=TokenVerifier(
+                public_keys, roles=matchmaker.roles, is_revoked=matchmaker.is_revoked
+            ),
+            metrics=metrics,
+            on_drain=say_goodbye,
+        )
+        self._server = await stack.enter_async_context(server)
+        await stack.enter_async_context(progression)
+
+    async def _engine(self, file: SqliteFile, metrics: RpcMetrics) -> EngineService:
+        settings = EngineSettings(
+            bot_think_ms=self._bot_delay_ms,
+            development_seed=SecretStr(self._seed) if self._seed is not None else None,
+        )
+        return EngineService(settings, await SqliteGameStore.open(file), metrics=metrics)
+
+    async def _progression(
+        self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics
+    ) -> ProgressionService:
+        store = ProgressionStore(file)
+        await store.open()
+        return ProgressionService(
+            ProgressionSettings(),
+            store=store,
+            engine=channel,
+            registry=metrics.registry,
+            token=lambda: self._token("s_progression", "service"),
+        )
+
+    async def _matchmaker(self, file: SqliteFile, channel: grpc.aio.Channel) -> MatchmakerService:
+        return MatchmakerService(
+            MatchmakerSettings(),
+            store=await MatchmakerStore.open(file),
+            engine=channel,
+            progression=channel,
+            signer=self._signed_by(),
+        )
+
+    def _token(self, subject: str, role: str) -> str:
+        return self._signed_by().sign(subject=subject, role=role, ttl_seconds=_TOKEN_SECONDS)
+
+    def _signed_by(self) -> TokenSigner:
+        if self._signer is None:
+            raise RuntimeError("the server does not run")
+        return self._signer
+
+
+def _internal_address(stack: AsyncExitStack) -> str:
+    """A Unix socket in a directory that only this user can enter; paths of sockets are short."""
+    directory = tempfile.mkdtemp(prefix="opolyx-")
+    stack.callback(shutil.rmtree, directory, ignore_errors=True)
+    return f"unix:{directory}/internal.sock"

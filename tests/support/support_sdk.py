@@ -1,0 +1,345 @@
+"""A scripted engine behind a real gRPC server: it deals out updates, loses them, repeats them."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from opolyx.engine.v1 import (
+    action_pb2,
+    decision_pb2,
+    engine_service_pb2,
+    engine_service_pb2_grpc,
+    event_pb2,
+    game_pb2,
+    refusal_pb2,
+)
+from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
+
+from opolyx_sdk._convert import read
+from opolyx_sdk._digest import state_digest
+from opolyx_sdk.views import GameView
+
+PROPERTIES = (1, 3, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 18, 19)
+PROPERTIES += (21, 23, 24, 25, 26, 27, 28, 29, 31, 32, 34, 35, 37, 39)
+NOW_MS = 1_800_000_000_000
+
+Answer = Callable[[engine_service_pb2.Command], "engine_service_pb2.CommandResult | None"]
+
+
+def digest_of(view: game_pb2.GameView) -> bytes:
+    return state_digest(read(view, GameView))
+
+
+class ScriptedGame:
+    """A game without rules: each update changes something at random, reproducibly."""
+
+    def __init__(self, game_id: str, *, seats: int = 4, seed: int = 0) -> None:
+        self.game_id = game_id
+        self.rng = random.Random(seed)
+        self.view = game_pb2.GameView(
+            players=[
+                game_pb2.PlayerView(seat=seat, cash=15000, in_game=True, net_worth=15000)
+                for seat in range(seats)
+            ],
+            properties=[game_pb2.PropertyView(square=square) for square in PROPERTIES],
+            turn=game_pb2.TurnView(round=1, turn_number=1, phase=decision_pb2.PHASE_ROLL),
+        )
+        self.view.turn.awaited_seat = 0
+        self.seq = 0
+        self.updates: dict[int, engine_service_pb2.Update] = {}
+        self.state = engine_service_pb2.GAME_STATE_RUNNING
+        self.deadline_ms = NOW_MS + 3_600_000
+
+    def decisions(self) -> list[decision_pb2.Decision]:
+        if self.state != engine_service_pb2.GAME_STATE_RUNNING:
+            return []
+        return [
+            decision_pb2.Decision(
+                decision_id=f"d{self.seq}",
+                seat=0,
+                phase=decision_pb2.PHASE_ROLL,
+                deadline_unix_ms=self.deadline_ms,
+                legal_actions=[action_pb2.Action(roll=action_pb2.Roll())],
+            )
+        ]
+
+    def snapshot(self) -> engine_service_pb2.Snapshot:
+        return engine_service_pb2.Snapshot(
+            seq=self.seq,
+            ruleset="classic@full",
+            seats=[engine_service_pb2.Seat(seat=seat, name=f"P{seat}") for seat in range(4)],
+            view=self.view,
+            decisions=self.decisions(),
+            now_unix_ms=NOW_MS,
+            state_digest=digest_of(self.view),
+            your_seat=0,
+            state=self.state,
+        )
+
+    def advance(self, *, command_id: str = "", over: bool = False) -> engine_service_pb2.Update:
+        """Make the next update."""
+        old = game_pb2.GameView()
+        old.CopyFrom(self.view)
+        self._change()
+        if over:
+            self.state = engine_service_pb2.GAME_STATE_FINISHED
+            self.view.turn.ClearField("awaited_seat")
+            self.view.turn.phase = decision_pb2.PHASE_UNSPECIFIED
+            self.view.result.CopyFrom(
+                game_pb2.ResultView(cause=game_pb2.END_CAUSE_ROUND_CAP, round=self.view.turn.round)
+            )
+        self.seq += 1
+        update = engine_service_pb2.Update(
+            seq=self.seq,
+            at_unix_ms=NOW_MS + self.seq,
+            events=[event_pb2.Event(round_started=event_pb2.RoundStarted(round=self.seq))],
+            delta=delta_between(old, self.view),
+            decisions=self.decisions(),
+            state_digest=digest_of(self.view),
+            command_id=command_id,
+            state=self.state,
+        )
+        self.updates[self.seq] = update
+        return update
+
+    def _change(self) -> None:
+        rng, view = self.rng, self.view
+        player = view.players[rng.randrange(len(view.players))]
+        player.cash += rng.randrange(-500, 900)
+        player.position = rng.randrange(40)
+        owned = view.properties[rng.randrange(len(view.properties))]
+        owned.owner = rng.randrange(4)
+        owned.level = rng.randrange(6)
+        view.turn.turn_number += 1
+        view.turn.dice[:] = [rng.randrange(1, 7), rng.randrange(1, 7)]
+        if rng.random() < 0.3:
+            view.auction.CopyFrom(game_pb2.AuctionView(square=5, bid=rng.randrange(5000)))
+        elif rng.random() < 0.5:
+            view.ClearField("auction")
+        del view.debts[:]
+        if rng.random() < 0.3:
+            claim = game_pb2.ClaimView(creditor=1, amount=rng.randrange(1, 900))
+            view.debts.append(game_pb2.DebtView(debtor=0, claims=[claim]))
+        if rng.random() < 0.3:
+            view.offers.append(
+                game_pb2.OfferView(offer_id=self.seq + 1, proposer=1, recipient=0, give_cash=7)
+            )
+        elif view.offers and rng.random() < 0.3:
+            del view.offers[0]
+
+
+def delta_between(old: game_pb2.GameView, new: game_pb2.GameView) -> game_pb2.GameDelta:
+    delta = game_pb2.GameDelta(
+        players=[b for a, b in zip(old.players, new.players, strict=True) if a != b],
+        properties=[b for a, b in zip(old.properties, new.properties, strict=True) if a != b],
+    )
+    if old.turn != new.turn:
+        delta.turn.CopyFrom(new.turn)
+    if old.HasField("auction") != new.HasField("auction") or old.auction != new.auction:
+        delta.auction.SetInParent()
+        if new.HasField("auction"):
+            delta.auction.auction.CopyFrom(new.auction)
+    if list(old.debts) != list(new.debts):
+        delta.debts.SetInParent()
+        delta.debts.debts.extend(new.debts)
+    if list(old.offers) != list(new.offers):
+        delta.offers.SetInParent()
+        delta.offers.offers.extend(new.offers)
+    if new.HasField("result"):
+        delta.result.CopyFrom(new.result)
+    return delta
+
+
+@dataclass(eq=False)
+class _Stream:
+    frames: asyncio.Queue[engine_service_pb2.Frame | Exception] = field(
+        default_factory=asyncio.Queue
+    )
+    games: set[str] = field(default_factory=set)
+
+
+class Cut(Exception):
+    def __init__(self, code: grpc.StatusCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+class ScriptedEngine(engine_service_pb2_grpc.EngineServiceServicer):
+    """Serves scripted games as told."""
+
+    def __init__(self) -> None:
+        self.games: dict[str, ScriptedGame] = {}
+        self.attaches: list[tuple[str, int | None]] = []
+        self.commands: list[engine_service_pb2.Command] = []
+        self.tokens: list[str] = []
+        self.streams: list[_Stream] = []
+        self.streams_opened = 0
+        self.lost: set[int] = set()
+        self.doubled: set[int] = set()
+        self.too_old_below = 0
+        self.refuse_stream: Cut | None = None
+        self.answer: Answer = self.accept
+
+    def game(self, game_id: str = "g1", seed: int = 0) -> ScriptedGame:
+        return self.games.setdefault(game_id, ScriptedGame(game_id, seed=seed))
+
+    def advance(self, game_id: str = "g1", **options: Any) -> engine_service_pb2.Update:
+        """Make a game's next update and send it to who is attached."""
+        update = self.games[game_id].advance(**options)
+        frame = engine_service_pb2.Frame(game_id=game_id, update=update)
+        for stream in self.streams:
+            if game_id in stream.games and update.seq not in self.lost:
+                stream.frames.put_nowait(frame)
+                if update.seq in self.doubled:
+                    stream.frames.put_nowait(frame)
+        return update
+
+    def send(self, frame: engine_service_pb2.Frame) -> None:
+        for stream in self.streams:
+            stream.frames.put_nowait(frame)
+
+    def cut(self, code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE) -> None:
+        """End all streams as a failure of `code`."""
+        for stream in self.streams:
+            stream.frames.put_nowait(Cut(code))
+
+    def accept(self, command: engine_service_pb2.Command) -> engine_service_pb2.CommandResult:
+        update = self.advance(command.game_id, command_id=command.command_id)
+        return accepted(command, update.seq)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        async with asyncio.timeout(5):
+            while not true():  # noqa: ASYNC110 - a test's wait
+                await asyncio.sleep(0.005)
+
+    async def Play(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
+        self.tokens += [str(v) for k, v in context.invocation_metadata() if k == "authorization"]
+        self.streams_opened += 1
+        if self.refuse_stream is not None:
+            await context.abort(self.refuse_stream.code, "not now")
+        stream = _Stream()
+        self.streams.append(stream)
+        reader = asyncio.create_task(self._read(request_iterator, stream))
+        try:
+            while True:
+                item = await stream.frames.get()
+                if isinstance(item, Cut):
+                    await context.abort(item.code, "cut")
+                assert not isinstance(item, Exception)
+                yield engine_service_pb2.PlayResponse(frames=[item])
+        finally:
+            reader.cancel()
+            self.streams.remove(stream)
+
+    async def _read(self, requests: Any, stream: _Stream) -> None:
+        async for request in requests:
+            match request.WhichOneof("kind"):
+                case "attach":
+                    self._attach(request.attach, stream)
+                case "detach":
+                    stream.games.discard(request.detach.game_id)
+                case "command":
+                    self._command(request.command, stream)
+                case "ping":
+                    pong = engine_service_pb2.Pong(nonce=request.ping.nonce, now_unix_ms=NOW_MS)
+                    stream.frames.put_nowait(engine_service_pb2.Frame(pong=pong))
+
+    def _attach(self, attach: engine_service_pb2.Attach, stream: _Stream) -> None:
+        after = attach.after_seq if attach.HasField("after_seq") else None
+        self.attaches.append((attach.game_id, after))
+        game = self.games.get(attach.game_id)
+        frame = engine_service_pb2.Frame(game_id=attach.game_id)
+        if game is None:
+            frame.detached.reason = engine_service_pb2.DETACH_REASON_NOT_FOUND
+            stream.frames.put_nowait(frame)
+            return
+        stream.games.add(attach.game_id)
+        if after is None or after > game.seq or after < self.too_old_below:
+            frame.snapshot.CopyFrom(game.snapshot())
+            stream.frames.put_nowait(frame)
+        else:
+            for seq in range(after + 1, game.seq + 1):
+                stream.frames.put_nowait(
+                    engine_service_pb2.Frame(game_id=attach.game_id, update=game.updates[seq])
+                )
+        done = engine_service_pb2.Frame(game_id=attach.game_id)
+        done.attached.seq = game.seq
+        stream.frames.put_nowait(done)
+
+    def _command(self, command: engine_service_pb2.Command, stream: _Stream) -> None:
+        self.commands.append(command)
+        result = self.answer(command)
+        if result is not None:
+            stream.frames.put_nowait(
+                engine_service_pb2.Frame(game_id=command.game_id, command_result=result)
+            )
+
+    async def SubmitCommand(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
+    def WatchGame(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
+    async def GetGame(self, request: Any, context: Any) -> Any:
+        game = self.games[request.game_id]
+        return engine_service_pb2.GetGameResponse(snapshot=game.snapshot())
+
+    async def CheckTrade(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
+    async def GetReplay(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
+    async def ListGames(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
+
+def accepted(command: engine_service_pb2.Command, seq: int) -> engine_service_pb2.CommandResult:
+    return engine_service_pb2.CommandResult(
+        command_id=command.command_id, accepted=engine_service_pb2.Accepted(seq=seq)
+    )
+
+
+def refused(command: engine_service_pb2.Command) -> engine_service_pb2.CommandResult:
+    return engine_service_pb2.CommandResult(
+        command_id=command.command_id,
+        refusal=refusal_pb2.Refusal(
+            reason=refusal_pb2.REFUSAL_REASON_NOT_ENOUGH_CASH,
+            rule_id="BUY-2",
+            numbers={"cash": 10, "price": 600},
+        ),
+    )
+
+
+class ScriptedIdentity(identity_service_pb2_grpc.IdentityServiceServicer):
+    """Makes guests with a token that is easy to look for."""
+
+    JWT = "secret-jwt-of-a-guest"
+
+    async def CreateGuest(self, request: Any, context: Any) -> Any:
+        return identity_service_pb2.CreateGuestResponse(
+            account=identity_service_pb2.Account(
+                player_id="p_1", name=request.name, role=identity_service_pb2.ROLE_PLAYER
+            ),
+            token=identity_service_pb2.Token(jwt=self.JWT, token_id="t1", expires_unix_ms=NOW_MS),
+        )
+
+
+@asynccontextmanager
+async def scripted_server() -> AsyncIterator[tuple[ScriptedEngine, str]]:
+    """A server with one scripted engine; the engine and the address."""
+    engine = ScriptedEngine()
+    server = grpc.aio.server()
+    engine_service_pb2_grpc.add_EngineServiceServicer_to_server(engine, server)
+    identity_service_pb2_grpc.add_IdentityServiceServicer_to_server(ScriptedIdentity(), server)  # type: ignore[abstract]
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    try:
+        yield engine, f"127.0.0.1:{port}"
+    finally:
+        engine.cut()
+        await server.stop(0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_rules.replay import verify
+from opolyx_rules.verification import verify
 from support_engine import Caller, Engine, awaited, built_in, people, running_engine
 
 

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from opolyx_rules import replay
+from opolyx_rules import verification
 from opolyx_sdk.replays import Verification
 
 
 def verify_replay(data: bytes) -> Verification:
     """Recompute a replay; never raises for what is in it."""
-    verdict = replay.verify(data)
+    verdict = verification.verify(data)
     header, outcome = verdict.header, verdict.result
     return Verification(
         ok=verdict.ok,

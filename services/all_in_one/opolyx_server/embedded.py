@@ -13,6 +13,8 @@ from types import TracebackType
 from typing import Final, Self
 
 import grpc
+from pydantic import SecretStr
+
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.sqlite import SqliteGameStore
@@ -27,7 +29,6 @@ from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
-from pydantic import SecretStr
 
 DATABASE: Final = "opolyx.sqlite"
 """Name of the database in the data directory."""
@@ -171,11 +172,9 @@ class EmbeddedServer:
     async def _progression(
         self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics
     ) -> ProgressionService:
-        store = ProgressionStore(file)
-        await store.open()
         return ProgressionService(
             ProgressionSettings(),
-            store=store,
+            store=await ProgressionStore.open(file),
             engine=channel,
             registry=metrics.registry,
             token=lambda: self._token("s_progression", "service"),

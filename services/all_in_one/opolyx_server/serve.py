@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from opolyx_server.embedded import EmbeddedServer
 from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.server import run
-
-from opolyx_server.embedded import EmbeddedServer
 
 
 def serve_until_stopped(server: EmbeddedServer, on_ready: Callable[[str], None]) -> int:

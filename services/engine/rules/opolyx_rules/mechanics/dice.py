@@ -24,7 +24,7 @@ def roll_and_move(state: State, seat: Seat, chance: Chance, log: Log) -> None:
     with_third = state.round >= state.ruleset.third_die_from
     _roll(state, seat, chance, log, with_third=with_third)
     first, second, third = state.dice
-    if first == second == third:
+    if first == second == third < THIRD_BUS:
         state.rolls_again = 1
         state.push(PHASE_TRIPLE, seat)
         return

@@ -60,15 +60,25 @@ def raise_cash(state: State, seat: Seat, owed: int, log: Log) -> bool:
     Returns:
         Whether the seat now has what is owed.
     """
-    while state.cash[seat] < owed:
-        square = cheapest_mortgageable(state, seat)
-        if square != NOBODY:
-            mortgage(state, seat, square, log)
+    for raise_once in (_mortgage_cheapest, _sell_cheapest, _mortgage_cheapest):
+        while state.cash[seat] < owed and raise_once(state, seat, log):
             continue
-        square = cheapest_sellable(state, seat)
-        if square == NOBODY:
-            return False
-        sell_building(state, seat, square, log)
+    return state.cash[seat] >= owed
+
+
+def _mortgage_cheapest(state: State, seat: Seat, log: Log) -> bool:
+    square = cheapest_mortgageable(state, seat)
+    if square == NOBODY:
+        return False
+    mortgage(state, seat, square, log)
+    return True
+
+
+def _sell_cheapest(state: State, seat: Seat, log: Log) -> bool:
+    square = cheapest_sellable(state, seat)
+    if square == NOBODY:
+        return False
+    sell_building(state, seat, square, log)
     return True
 
 

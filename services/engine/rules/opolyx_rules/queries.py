@@ -10,7 +10,7 @@ from opolyx_rules.ids import (
     Seat,
     Square,
 )
-from opolyx_rules.ruleset import FINANCING_LOAN
+from opolyx_rules.ruleset import FINANCING_LOAN, FINANCING_NONE, Ruleset
 from opolyx_rules.state import Debt, State
 
 
@@ -157,12 +157,19 @@ def financing_owed(state: State, seat: Seat) -> int:
     square = state.financed[seat]
     if square == NOBODY:
         return 0
-    ruleset = state.ruleset
-    whole = PRICE[square] * ruleset.financing_bp
-    if ruleset.financing == FINANCING_LOAN:
-        elapsed = min(state.round - state.financed_round[seat], ruleset.financing_rounds)
-        return PRICE[square] + whole * elapsed // (ruleset.financing_rounds * 10_000)
-    return PRICE[square] + whole // 10_000
+    return financing_price(state.ruleset, square, state.round - state.financed_round[seat])
+
+
+def financing_price(ruleset: Ruleset, square: Square, elapsed: int) -> int:
+    """What a financed property costs so many rounds later; 0 where nothing can be financed.
+
+    Murabaha costs the whole surcharge from the start (FIN-1); a loan's grows evenly (FIN-2).
+    """
+    policy, rounds = ruleset.financing, ruleset.financing_rounds
+    if policy == FINANCING_NONE:
+        return 0
+    grown = min(elapsed, rounds) if policy == FINANCING_LOAN else rounds
+    return PRICE[square] + PRICE[square] * ruleset.financing_bp * grown // (rounds * 10_000)
 
 
 def net_worth(state: State, seat: Seat) -> int:

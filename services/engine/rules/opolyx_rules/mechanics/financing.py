@@ -4,17 +4,16 @@ from opolyx_rules.events import FINANCING_SETTLED, PROPERTY_FINANCED, PROPERTY_M
 from opolyx_rules.ids import BANK, CASH_FINANCING, NOBODY, PROPERTY_FINANCING, Seat, Square
 from opolyx_rules.mechanics.cash import move_cash
 from opolyx_rules.mechanics.payments import open_debt
-from opolyx_rules.queries import financing_owed
+from opolyx_rules.queries import financing_owed, financing_price
 from opolyx_rules.reasons import NO_FINANCING, NOT_ENOUGH_CASH, Refusal
-from opolyx_rules.ruleset import FINANCING_NONE
 from opolyx_rules.state import State
 
 
-def may_finance(state: State, seat: Seat) -> bool:
-    """Whether the seat can finance a property now (FIN-1, FIN-3)."""
-    if state.ruleset.financing == FINANCING_NONE or not state.vip[seat]:
+def may_finance(state: State, seat: Seat, square: Square) -> bool:
+    """Whether the seat can finance the property now (FIN-1, FIN-3)."""
+    if not state.vip[seat] or state.financed[seat] != NOBODY:
         return False
-    return state.financed[seat] == NOBODY
+    return financing_price(state.ruleset, square, 0) > 0
 
 
 def finance(state: State, seat: Seat, square: Square, log: Log) -> None:

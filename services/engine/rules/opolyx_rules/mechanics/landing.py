@@ -67,7 +67,7 @@ def can_buy(state: State, seat: Seat, square: Square) -> bool:
     means = state.cash[seat]
     if state.ruleset.manage_after_roll:
         means += liquidation_value(state, seat)
-    return means >= PRICE[square] or may_finance(state, seat)
+    return means >= PRICE[square] or may_finance(state, seat, square)
 
 
 def charge_rent(state: State, square: Square, tenant: Seat, log: Log) -> None:

@@ -36,7 +36,7 @@ class BuyPhase(Phase):
         if state.cash[seat] >= PRICE[square]:
             out.append(BUY_BY[seat])
         out.append(DECLINE_PURCHASE_BY[seat])
-        if may_finance(state, seat):
+        if may_finance(state, seat, square):
             out.append(FINANCE_PURCHASE_BY[seat])
         if state.ruleset.manage_after_roll:
             list_managing(state, seat, out)
@@ -53,7 +53,8 @@ class BuyPhase(Phase):
         if kind == DECLINE_PURCHASE:
             return None
         if kind == FINANCE_PURCHASE:
-            return None if may_finance(state, seat) else Refusal(NO_FINANCING, "FIN-1")
+            open_to_seat = may_finance(state, seat, state.stack[-1][2])
+            return None if open_to_seat else Refusal(NO_FINANCING, "FIN-1")
         if is_managing(kind) and state.ruleset.manage_after_roll:
             return refuse_managing(state, action)
         return self.wrong(action)

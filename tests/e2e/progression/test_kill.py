@@ -15,8 +15,8 @@ from opolyx_progression.audit import audit
 from opolyx_progression.store.sqlite import SqliteStore
 from support_progression import FactTeller, duel, eventually, finished_fact, open_store, serving
 
-GAMES = 400
-KILLS = 4
+GAMES = 300
+KILLS = 3
 
 
 @pytest.mark.rule("XP-7")

@@ -83,6 +83,21 @@ def test_ranks_and_neighbours_agree_with_counting(
         ]
 
 
+def test_every_query_follows_an_index(connection: sqlite3.Connection) -> None:
+    """Nothing is sorted or scanned, so that a million players cost as little as ten."""
+    put(connection, {f"p_{number}": number % 7 for number in range(20)})
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
+    read_top(connection, BOARD, 10)
+    read_around(connection, BOARD, "p_5", 10)
+    connection.set_trace_callback(None)
+
+    assert len(statements) > 10
+    for statement in statements:
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        assert all("SEARCH" in step for step in plan), (statement, plan)
+
+
 async def test_people_and_bots_have_boards_of_their_own(tmp_path: Path) -> None:
     async with open_store(tmp_path / "p.db") as store:
         mixed = finished_game(

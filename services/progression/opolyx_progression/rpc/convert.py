@@ -47,8 +47,10 @@ def _effect(fact: Fact) -> Effect:
     try:
         game = _finished_game(fact, fact.game_finished)
         game.check()
-    except (KeyError, ValueError) as error:
+    except ValueError as error:
         return Unreadable(str(error))
+    except Exception as error:  # whatever it is, it must hold up no other fact
+        return Unreadable(repr(error))
     return game
 
 

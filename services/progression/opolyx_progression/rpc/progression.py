@@ -23,6 +23,7 @@ _LARGEST_PAGE: Final = 100
 _AWARDS_PAGE: Final = 50
 _BOARD_PAGE: Final = 20
 _MOST_GRANTS: Final = 6
+_MOST_SEATS: Final = 6
 _LARGEST_NUMBER: Final = 1 << 62
 
 _Answer = TypeVar("_Answer")
@@ -67,7 +68,8 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         """A player's awards; every seat's of a game for services and operators."""
         game_id = _checked("game_id", request.game_id)
         whole = game_id and not request.player_id and current_principal().role in SEES_WHOLE_GAMES
-        limit = _page_size(request.page_size, _AWARDS_PAGE)
+        asked = _page_size(request.page_size, _AWARDS_PAGE)
+        limit = _MOST_SEATS if whole else asked
         entries = await self._store.awards(
             "" if whole else _player(request.player_id),
             game_id=game_id,

@@ -1,0 +1,87 @@
+"""The program's own composition: real tokens both ways, its settings, its end."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import grpc
+import pytest
+
+from opolyx.progression.v1 import progression_service_pb2 as pb
+from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
+from opolyx_progression.main import main, serve
+from opolyx_progression.settings import ProgressionSettings
+from opolyx_servicekit.key_set import create_keys
+from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+from support_progression import FactTeller, bearer, duel, eventually, finished_fact, serving
+
+
+def free_address() -> str:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{held.getsockname()[1]}"
+
+
+async def test_program_consumes_serves_and_ends(tmp_path: Path) -> None:
+    private = tmp_path / "keys.json"
+    public = create_keys(private)
+    teller = FactTeller([finished_fact(1, duel("g1", "p_a", "p_b"))])
+    token = TokenSigner(private).sign(subject="p_a", role="player", ttl_seconds=60)
+    stop = asyncio.Event()
+    async with serving(teller) as engine:
+        settings = ProgressionSettings(
+            listen_address=free_address(),
+            engine_address=engine,
+            store_url=f"sqlite:///{tmp_path / 'p.db'}",
+            signing_keys_file=private,
+            verification_keys_file=public,
+            grace_seconds=0.1,
+        )
+        program = asyncio.create_task(serve(settings, stop))
+        async with grpc.aio.insecure_channel(settings.listen_address) as channel:
+            stub = ProgressionServiceStub(channel)
+
+            async def awarded() -> bool:
+                answer = await stub.GetProfile(
+                    pb.GetProfileRequest(), metadata=bearer(token), wait_for_ready=True
+                )
+                return answer.profile.xp == 250
+
+            await eventually(awarded)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await stub.GetProfile(pb.GetProfileRequest(), metadata=bearer("forged"))
+        stop.set()
+        await program
+
+    assert grpc.StatusCode.UNAUTHENTICATED == caught.value.code()
+    verifier = TokenVerifier(public, roles={"service"})
+    principal = verifier.verify(teller.tokens[0].removeprefix("Bearer "))
+    assert ("s_progression", "service") == (principal.subject, principal.role)
+
+
+async def test_without_keys_nobody_is_let_in(tmp_path: Path) -> None:
+    settings = ProgressionSettings(
+        listen_address=free_address(),
+        engine_address=free_address(),
+        store_url=f"sqlite:///{tmp_path / 'p.db'}",
+        grace_seconds=0.1,
+    )
+    stop = asyncio.Event()
+    program = asyncio.create_task(serve(settings, stop))
+    async with grpc.aio.insecure_channel(settings.listen_address) as channel:
+        stub = ProgressionServiceStub(channel)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.GetLevelTable(
+                pb.GetLevelTableRequest(), metadata=bearer("player"), wait_for_ready=True
+            )
+    stop.set()
+    await program
+
+    assert grpc.StatusCode.UNAUTHENTICATED == caught.value.code()
+
+
+def test_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["fly"])
+
+    assert "invalid choice" in capsys.readouterr().err

@@ -1,1 +1,1 @@
-"""Boards and decks: what is printed on the table. Names of squares and cards are themes, not rules."""
+"""What is printed on the table: boards, decks, and the names of squares and cards (themes)."""

@@ -197,6 +197,8 @@ class FactTeller(engine_grpc.AllocationServiceServicer):
         """How many of the next calls fail with UNAVAILABLE."""
         self.break_after: int | None = None
         """Each stream breaks after as many responses."""
+        self.break_code = grpc.StatusCode.UNAVAILABLE
+        """What it breaks with."""
         self._changed = asyncio.Condition()
 
     async def tell(self, *facts: engine_pb.Fact) -> None:
@@ -220,7 +222,7 @@ class FactTeller(engine_grpc.AllocationServiceServicer):
         while True:
             while waiting:
                 if self.break_after is not None and responses >= self.break_after:
-                    await context.abort(grpc.StatusCode.UNAVAILABLE, "broken")
+                    await context.abort(self.break_code, "broken")
                 yield engine_pb.WatchFactsResponse(facts=waiting[: self.batch])
                 responses += 1
                 waiting = waiting[self.batch :]

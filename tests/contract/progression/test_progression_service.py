@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServic
 from opolyx_progression.games import Scheme
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
+from opolyx_progression.store.base import Store
 from opolyx_servicekit.server import ServiceServer
 from support_progression import (
     FactTeller,
@@ -56,29 +58,32 @@ class Running:
 
     async def applied(self, number: int) -> None:
         """Wait until a fact is applied."""
+        await eventually(partial(reached, self.store, number))
 
-        async def reached() -> bool:
-            return await self.store.cursor() >= number
 
-        await eventually(reached)
+async def reached(store: Store, number: int) -> bool:
+    return await store.cursor() >= number
+
+
+SETTINGS = ProgressionSettings(retry_base_seconds=0.001, retry_cap_seconds=0.01, grace_seconds=0.1)
+
+
+def service_on(store: Store, engine: grpc.aio.Channel) -> ProgressionService:
+    return ProgressionService(
+        SETTINGS, store=store, engine=engine, registry=CollectorRegistry(), token=lambda: "token"
+    )
 
 
 @asynccontextmanager
 async def running(path: Path, teller: FactTeller) -> AsyncIterator[Running]:
-    settings = ProgressionSettings(
-        retry_base_seconds=0.001, retry_cap_seconds=0.01, grace_seconds=0.1
-    )
-    registry = CollectorRegistry()
     async with (
         serving(teller) as address,
         open_store(path) as store,
         grpc.aio.insecure_channel(address) as engine,
     ):
-        service = ProgressionService(
-            settings, store=store, engine=engine, registry=registry, token=lambda: "token"
-        )
+        service = service_on(store, engine)
         server = ServiceServer(
-            settings,
+            SETTINGS,
             add_services=service.add_to,
             service_names=service.service_names,
             roles=service.access,
@@ -300,6 +305,41 @@ async def test_audit_sets_the_metric_of_drift(live: Running) -> None:
     assert (1, 0) == (report.games, report.drift)
     assert 0 == live.service.metrics.award_drift._value.get()
     assert live.service.metrics.audited_unix_seconds._value.get() > 0
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.INTERNAL,
+        grpc.StatusCode.UNKNOWN,
+        grpc.StatusCode.UNAUTHENTICATED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+    ],
+)
+async def test_stream_goes_on_whatever_it_broke_with(tmp_path: Path, code: grpc.StatusCode) -> None:
+    teller = FactTeller([finished_fact(n, duel(f"g{n}", "p_a", "p_b")) for n in range(1, 10)])
+    teller.batch, teller.break_after, teller.break_code = 2, 1, code
+
+    async with running(tmp_path / "p.db", teller) as live:
+        await live.applied(9)
+
+    assert [0, 2, 4, 6, 8] == teller.asked_after[:5]
+
+
+async def test_engine_that_restarts_is_found_again(tmp_path: Path) -> None:
+    teller = FactTeller([finished_fact(1, duel("g1", "p_a", "p_b"))])
+    async with open_store(tmp_path / "p.db") as store:
+        async with serving(teller) as address:
+            channel = grpc.aio.insecure_channel(address)
+            service = service_on(store, channel)
+            await service.__aenter__()
+            await eventually(partial(reached, store, 1))
+        await teller.tell(finished_fact(2, duel("g2", "p_a", "p_b")))
+        async with serving(teller, address):
+            await eventually(partial(reached, store, 2))
+            await service.__aexit__(None, None, None)
+        await channel.close()
 
 
 @pytest.mark.rule("XP-7")

@@ -1,5 +1,6 @@
 """The engine's facts over gRPC."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
@@ -37,6 +38,11 @@ class EngineFactSource:
                 yield [delivery_of(fact) for fact in response.facts]
         except grpc.aio.AioRpcError as error:
             raise SourceLost(f"{error.code().name}: {error.details()}") from error
+        except asyncio.CancelledError:
+            if _was_cancelled():
+                raise
+            # gRPC says so too when it was the peer, or the transport, that cancelled the call.
+            raise SourceLost("the stream was cancelled elsewhere") from None
         finally:
             call.cancel()
         raise SourceLost("the engine ended the stream")
@@ -54,3 +60,8 @@ class EngineFactSource:
         if self._token is None:
             return ()
         return (("authorization", f"Bearer {self._token()}"),)
+
+
+def _was_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+
 from opolyx.engine.v1 import (
     action_pb2,
     decision_pb2,
@@ -18,7 +19,6 @@ from opolyx.engine.v1 import (
     refusal_pb2,
 )
 from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
-
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
 from opolyx_sdk.views import GameView

@@ -8,6 +8,7 @@ Tests walk the descriptors and fail on a message, field or enum value without a 
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -178,26 +179,36 @@ _Reader = Callable[[Any], object]
 def _value(message: Message) -> object:
     descriptor = message.DESCRIPTOR
     if descriptor.name in _UNIONS:
-        return _chosen(message)
-    cls, readers = _plan(descriptor)
-    return cls(**{name: reader(message) for name, reader in readers})
-
-
-def _chosen(message: Message) -> object:
-    kind = message.WhichOneof("kind")
-    return None if kind is None else _value(getattr(message, kind))
+        kind = message.WhichOneof("kind")
+        return None if kind is None else _value(getattr(message, kind))
+    return _maker(descriptor)(message)
 
 
 @cache
-def _plan(descriptor: Descriptor) -> tuple[Callable[..., object], list[tuple[str, _Reader]]]:
-    cls = _CLASSES[descriptor.full_name]
-    hints = get_type_hints(cls)
-    readers = [
-        (name, _reader(descriptor.fields_by_name[name], type(None) in get_args(hint)))
-        for name, hint in hints.items()
+def _maker(descriptor: Descriptor) -> _Reader:
+    """Makes the value of a message; messages of plain numbers and texts take a short way."""
+    cls: Callable[..., object] = _CLASSES[descriptor.full_name]
+    fields = [
+        (descriptor.fields_by_name[name], type(None) in get_args(hint))
+        for name, hint in get_type_hints(cls).items()
         if name in descriptor.fields_by_name
     ]
-    return cls, readers
+    names = [field.name for field, _ in fields]
+    if all(_is_plain(field, optional) for field, optional in fields):
+        if not names:
+            value = cls()
+            return lambda message: value
+        if len(names) == 1:
+            return lambda message: cls(getattr(message, names[0]))
+        take = attrgetter(*names)
+        return lambda message: cls(*take(message))
+    readers = [_reader(field, optional) for field, optional in fields]
+    return lambda message: cls(*[reader(message) for reader in readers])
+
+
+def _is_plain(field: FieldDescriptor, optional: bool) -> bool:
+    composite = field.message_type is not None or field.enum_type is not None
+    return not (composite or optional or _is_repeated(field))
 
 
 def _reader(field: FieldDescriptor, optional: bool) -> _Reader:

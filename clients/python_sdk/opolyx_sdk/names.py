@@ -64,7 +64,7 @@ CARD_NAMES: Final[tuple[str, ...]] = (
     "Tax audit",
     "Forward to Starlight Tower",
 )
-"""Names of the 16 Chance cards, by number from 1."""
+"""Names of the 16 Chance cards, by the number that CardDrawn carries, from 0."""
 
 
 def square_name(square: int) -> str:
@@ -73,5 +73,5 @@ def square_name(square: int) -> str:
 
 
 def card_name(card: int) -> str:
-    """The name of a card, by its number from 1."""
-    return CARD_NAMES[card - 1] if 1 <= card <= len(CARD_NAMES) else f"card {card}"
+    """The name of a card, by the number that CardDrawn carries."""
+    return CARD_NAMES[card] if 0 <= card < len(CARD_NAMES) else f"card {card}"

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Final, Self
 
 import grpc
+import structlog
 from pydantic import SecretStr
 
 from opolyx_engine.service import EngineService
@@ -25,6 +26,7 @@ from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
 from opolyx_servicekit.key_set import ensure_keys
+from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile
@@ -35,6 +37,9 @@ DATABASE: Final = "opolyx.sqlite"
 
 KEYS: Final = "keys.json"
 """Name of the private keys in the data directory."""
+
+_QUIET: Final = "error"
+"""Level of the log when nobody has configured it: a program that embeds the server has its own."""
 
 _TOKEN_SECONDS: Final = 24 * 3600
 _GRACE_SECONDS: Final = 5.0
@@ -118,6 +123,8 @@ class EmbeddedServer:
         )
 
     async def _start(self, stack: AsyncExitStack) -> None:
+        if not structlog.is_configured():
+            configure_logs(level=_QUIET)
         self._data_dir.mkdir(parents=True, exist_ok=True)
         public_keys = ensure_keys(self._data_dir / KEYS)
         self._signer = TokenSigner(self._data_dir / KEYS)

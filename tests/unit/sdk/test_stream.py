@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator
 
 import grpc
 import pytest
-from opolyx.engine.v1 import engine_service_pb2
-from support_sdk import Cut, ScriptedEngine, accepted, digest_of, refused, scripted_server
 
+from opolyx.engine.v1 import engine_service_pb2
 from opolyx_sdk import (
     AsyncClient,
     ClientOptions,
@@ -25,6 +24,7 @@ from opolyx_sdk.actions import Build, Roll
 from opolyx_sdk.enums import DetachReason, GameState
 from opolyx_sdk.game import Game
 from opolyx_sdk.views import GameView
+from support_sdk import Cut, ScriptedEngine, accepted, digest_of, refused, scripted_server
 
 FAST = ClientOptions(patience_s=5, command_timeout_s=5, connect_timeout_s=1)
 

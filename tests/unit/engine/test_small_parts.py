@@ -1,0 +1,90 @@
+"""Parts that need neither a game nor a wire."""
+
+import pytest
+
+from opolyx_engine.command import COMMAND_ID_REUSED, TOO_FAST, Answer, Command
+from opolyx_engine.command_rate import CommandRate
+from opolyx_engine.fair_dice import new_reservation
+from opolyx_engine.header import BUILT_IN, PERSON, GameHeader, Holder, HouseOptions
+from opolyx_engine.recent_commands import MOST_KEPT, RecentCommands
+from opolyx_engine.settings import EngineSettings
+from opolyx_engine.update_ring import UpdateRing
+from opolyx_rules.actions import BUY_BY, ROLL_BY, Action
+
+
+def command(command_id: str, action: Action) -> Command:
+    return Command(command_id, "d1", action[1], action, 0, lambda answer: None)
+
+
+def test_a_header_survives_storage() -> None:
+    header = GameHeader(
+        game_id="g_1",
+        ruleset="classic@full",
+        holders=(
+            Holder("p_1", "Ann", PERSON, cards=((39, 300),), vip=True, nonce=b"\x01"),
+            Holder("", "Bot", BUILT_IN, policy="steady"),
+        ),
+        options=HouseOptions(round_cap=20),
+        watchable=False,
+    )
+    assert header == GameHeader.decode(header.encode())
+    assert (0, None, None) == tuple(header.seat_of(name) for name in ("p_1", "p_2", ""))
+
+
+def test_a_ring_gives_exactly_what_was_missed() -> None:
+    ring = UpdateRing(3, 10)
+    for seq in range(11, 16):
+        ring.add(seq, b"%d" % seq)
+    assert (13, 15) == (ring.first_seq, ring.last_seq)
+    assert [] == ring.after(15)
+    assert [b"14", b"15"] == ring.after(13)
+    assert [b"13", b"14", b"15"] == ring.after(12)
+    assert ring.after(11) is None
+    assert ring.after(16) is None
+    with pytest.raises(ValueError, match="does not follow"):
+        ring.add(17, b"")
+
+
+def test_the_first_answer_is_remembered() -> None:
+    recent = RecentCommands(complete=True)
+    recent.keep("c", 0, ROLL_BY[0], Answer(seq=5))
+    assert Answer(seq=5) == recent.answer_to(command("c", ROLL_BY[0]))
+    for other in (BUY_BY[0], ROLL_BY[1]):
+        answer = recent.answer_to(command("c", other))
+        assert answer is not None
+        assert answer.refusal is not None
+        assert COMMAND_ID_REUSED == answer.refusal.reason
+    assert recent.answer_to(command("d", ROLL_BY[0])) is None
+
+
+def test_it_is_known_when_answers_were_forgotten() -> None:
+    recent = RecentCommands(complete=True)
+    for number in range(MOST_KEPT):
+        recent.keep(f"c{number}", 0, ROLL_BY[0], Answer(seq=number + 1))
+    assert recent.complete
+    recent.keep("one more", 0, ROLL_BY[0], Answer(seq=1_000))
+    assert not recent.complete
+
+
+def test_a_seat_may_send_a_burst_and_then_its_rate() -> None:
+    rate = CommandRate(10, 3)
+    assert [None, None, None] == [rate.refusal(0) for _ in range(3)]
+    refusal = rate.refusal(0)
+    assert refusal is not None
+    assert TOO_FAST == refusal.reason
+    wait_ms = dict(refusal.numbers)["retry_after_ms"]
+    assert 100 <= wait_ms <= 101
+    assert rate.refusal(wait_ms) is None
+
+
+def test_a_development_seed_makes_reservations_reproducible() -> None:
+    first = [new_reservation("r", ordinal, "seed", 0) for ordinal in range(3)]
+    assert first == [new_reservation("r", ordinal, "seed", 0) for ordinal in range(3)]
+    assert 3 == len({(each.game_id, each.secret) for each in first})
+    assert new_reservation("r", 0, None, 0) != new_reservation("r", 0, None, 0)
+    assert 32 == len(new_reservation("r", 0, None, 0).secret)
+
+
+def test_settings_have_defaults_and_mask_the_seed() -> None:
+    settings = EngineSettings(development_seed="visible")
+    assert "visible" not in str(settings.describe())

@@ -79,6 +79,14 @@ test: setup ## Run all tests (ARGS="-k rent" or a path for some)
 golden: setup ## Rewrite the golden files from what the code does now; review the diff
 	$(BIN)/pytest tests/golden --update-golden -p no:randomly $(ARGS)
 
+.PHONY: rule-book
+rule-book: setup ## Rewrite docs/rules from the rules as they are now; review the diff
+	$(BIN)/python tools/rule_book.py
+
+.PHONY: rules-coverage
+rules-coverage: setup ## Print which tests prove which rule; fail if one has none
+	$(BIN)/python tools/rules_coverage.py
+
 .PHONY: bench
 bench: setup ## Measure, and print a table
 	$(BIN)/python tests/bench $(ARGS)
@@ -109,4 +117,4 @@ breaking: setup ## Compare the contract with the released one, proto/baseline.bi
 	$(BIN)/buf breaking --against proto/baseline.binpb
 
 .PHONY: check
-check: quick breaking types test ## Everything, exactly as CI does it
+check: quick breaking types rules-coverage test ## Everything, exactly as CI does it

@@ -26,10 +26,11 @@ RULESETS: Final[dict[str, tuple[str, str, int]]] = {
 }
 """Theme, deck and third corner of each ruleset."""
 
-MYRIAD_THEMES: Final[frozenset[str]] = frozenset(
-    ("fortune",)
-)
-"""Themes whose amounts are in units of ten thousand in Chinese."""
+MYRIADS: Final[dict[str, bool]] = {
+    "world": False,
+    "fortune": True,
+}
+"""Whether a theme has amounts in Chinese in units of ten thousand."""
 
 SQUARES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("world", "en"): (

@@ -1,0 +1,47 @@
+"""Amounts of money as each language writes them; Fortune's in Chinese are in 萬."""
+
+from typing import Final
+
+from opolyx_sdk._themes_data import LANGUAGES, MYRIADS, RULESETS
+
+_K_PER_MYRIAD: Final = 10
+
+
+def amount_text(amount: int, ruleset: str = "", language: str = "en") -> str:
+    """An amount of k (thousands), digits grouped by the language's custom.
+
+    Chinese has Fortune's amounts in 萬, ten thousands: 15000 is 1,500萬 and 88 is 8.8萬.
+
+    Raises:
+        ValueError: amounts can't be written in this language.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"no amounts in {language!r}; there are {', '.join(LANGUAGES)}")
+    sign, size = "-" if amount < 0 else "", abs(amount)
+    if language == "zh-Hant" and _in_myriads(ruleset):
+        whole, tenths = divmod(size, _K_PER_MYRIAD)
+        return f"{sign}{whole:,}{f'.{tenths}' if tenths else ''}萬"
+    return f"{sign}{_grouped(size, language)}k"
+
+
+def _in_myriads(ruleset: str) -> bool:
+    return ruleset in RULESETS and MYRIADS[RULESETS[ruleset][0]]
+
+
+def _grouped(size: int, language: str) -> str:
+    if language == "id":
+        return f"{size:,}".replace(",", ".")
+    if language == "hi":
+        return _grouped_in_lakhs(size)
+    return f"{size:,}"
+
+
+def _grouped_in_lakhs(size: int) -> str:
+    """Three digits, then pairs: 12,34,567."""
+    if size < 1_000:
+        return str(size)
+    head, text = size // 1_000, f"{size % 1_000:03}"
+    while head >= 100:
+        text = f"{head % 100:02},{text}"
+        head //= 100
+    return f"{head},{text}"

@@ -59,7 +59,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self.lives: dict[str, engine_pb.GameState.ValueType] = {}
         self.reservations: dict[str, str] = {}
         self.faults: list[str] = []
-        self.create_calls = 0
+        self.is_down = False
         self.created = 0
         self.tokens: list[str] = []
         self.watches = 0
@@ -69,7 +69,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
     async def ReserveGame(
         self, request: allocation_pb.ReserveGameRequest, context: Any
     ) -> allocation_pb.ReserveGameResponse:
-        self._see(context)
+        await self._see(context)
         game_id = self.reservations.setdefault(
             request.request_id, f"g_{len(self.reservations) + 1:04}"
         )
@@ -79,8 +79,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
     async def CreateGame(
         self, request: allocation_pb.CreateGameRequest, context: Any
     ) -> allocation_pb.CreateGameResponse:
-        self._see(context)
-        self.create_calls += 1
+        await self._see(context)
         fault = self.faults.pop(0) if self.faults else ""
         if fault == UNAVAILABLE:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
@@ -104,6 +103,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
     async def GetGame(
         self, request: engine_pb.GetGameRequest, context: Any
     ) -> engine_pb.GetGameResponse:
+        await self._see(context)
         if request.game_id not in self.lives:
             await context.abort(grpc.StatusCode.NOT_FOUND, "no such game")
         snapshot = engine_pb.Snapshot(state=self.lives[request.game_id])
@@ -147,7 +147,9 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    def _see(self, context: Any) -> None:
+    async def _see(self, context: Any) -> None:
+        if self.is_down:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
         self.tokens += [
             value for key, value in context.invocation_metadata() if key == "authorization"
         ]

@@ -118,7 +118,8 @@ class OfferStream:
     async def next(self, timeout_seconds: float) -> BotNews | None:
         """The next news, None after the timeout or `finish`; raises what ends the stream."""
         try:
-            news = await asyncio.wait_for(self._news.get(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                news = await self._news.get()
         except TimeoutError:
             return None
         if isinstance(news, ServiceError):

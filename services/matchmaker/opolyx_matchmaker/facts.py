@@ -43,6 +43,8 @@ class FactFollower:
                 await self._follow()
             except (EngineUnavailable, EngineRefused, EnvironmentFault, TimeoutError) as error:
                 _log.warning("facts_interrupted", error=str(error), failures=self._failures)
+            except Exception:  # a bug must not lock every player for ever
+                _log.exception("facts_crashed")
             await self._back_off()
 
     async def take(self, facts: list[Fact]) -> None:
@@ -66,7 +68,9 @@ class FactFollower:
 
     async def _next(self, stream: AsyncGenerator[list[Fact], None]) -> list[Fact]:
         try:
-            return await asyncio.wait_for(anext(stream), self._settings.facts_quiet_seconds)
+            # Not wait_for: before Python 3.12 it can swallow a cancellation.
+            async with asyncio.timeout(self._settings.facts_quiet_seconds):
+                return await anext(stream)
         except StopAsyncIteration:
             raise EngineUnavailable("the stream of facts ended") from None
 

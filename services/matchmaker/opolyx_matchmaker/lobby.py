@@ -106,9 +106,10 @@ class Lobby:
             raise bad_field("request_id", f"must have 1 to {_LONGEST_REQUEST_ID} characters")
         self.check_table(wish.ruleset, wish.seats)
         request = f"{caller.subject}/{wish.request_id}"
+        placed = await self._store.placements(caller.subject)  # first: see `_check_unplaced`
         if known := await self._store.find_request(request):
             return known
-        await self.check_free(caller.subject)
+        _check_unplaced(placed)
         first = seat_for(caller, wish.nonce)
         seats = (first, *[OPEN_SEAT] * (wish.seats - 1))
         room = await self.reserve(caller.subject, wish.ruleset, seats, wish.public, wish.options)
@@ -237,13 +238,14 @@ class Lobby:
                 "GAME_RUNNING", f"game {game_id} is not over", metadata={"game_id": game_id}
             )
         seat = seat_for(caller, nonce)
+        placed = await self._store.placements(caller.subject)  # first: see `_check_unplaced`
         request = f"rematch/{game_id}"
         again = await self._store.find_request(request)
         while again is not None and again.state is RoomState.CLOSED:
             request = f"rematch/{again.game_id}"
             again = await self._store.find_request(request)
         if again is None:
-            await self.check_free(caller.subject)
+            _check_unplaced(placed)
             seats = _table_again(played, seat)
             room = await self.reserve(caller.subject, played.ruleset, seats, False, played.options)
             again = _changed(await self._store.create_room(room, request), room.room_id)
@@ -283,9 +285,7 @@ class Lobby:
 
     async def check_free(self, player_id: str) -> None:
         """Refuse early who is placed; the store decides in the end."""
-        placed = await self._store.placements(player_id)
-        if placed:
-            raise already_playing(placed[0].room_id, placed[0].game_id)
+        _check_unplaced(await self._store.placements(player_id))
 
     async def _seat(self, caller: Principal, room_id: str, enter: Transition) -> tuple[Room, int]:
         capacity = self._bots.capacity(caller.subject) if caller.role == _BOT_ROLE else 1
@@ -355,6 +355,16 @@ def _changed(outcome: Room | RoomRefusal, room_id: str) -> Room:
     if isinstance(outcome, RoomRefusal):
         raise room_error(outcome, room_id)
     return outcome
+
+
+def _check_unplaced(placed: list[Placement]) -> None:
+    """Refuse who is placed.
+
+    Where the same request may have made the placement meanwhile, the placements must be read
+    before the request is looked up: both are stored in one step, so the request is seen then.
+    """
+    if placed:
+        raise already_playing(placed[0].room_id, placed[0].game_id)
 
 
 def _table_again(played: Room, first: Seat) -> tuple[Seat, ...]:

@@ -92,7 +92,8 @@ class Search:
     async def next(self, timeout_seconds: float) -> SearchNews | None:
         """The newest news, None after the timeout; raises what ended the search."""
         try:
-            await asyncio.wait_for(self._changed.wait(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                await self._changed.wait()
         except TimeoutError:
             return None
         self._changed.clear()

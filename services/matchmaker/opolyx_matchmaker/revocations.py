@@ -56,7 +56,8 @@ class Revocations:
         if found:
             return found
         with suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                await news.wait()
         return await self._store.revocations(number, self._clock.now_ms())
 
     def _take(self, revocation: Revocation) -> None:

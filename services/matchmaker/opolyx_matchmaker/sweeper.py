@@ -56,6 +56,8 @@ class Sweeper:
                 await self.sweep()
             except EnvironmentFault as error:
                 _log.warning("sweep_interrupted", error=str(error))
+            except Exception:  # the next sweep may find the trouble gone
+                _log.exception("sweep_crashed")
             await asyncio.sleep(self._settings.sweep_seconds)
 
     async def sweep(self) -> None:

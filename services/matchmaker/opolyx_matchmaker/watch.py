@@ -39,7 +39,8 @@ class Watcher:
             Unavailable: the service drains.
         """
         try:
-            await asyncio.wait_for(self._changed.wait(), timeout_seconds)
+            async with asyncio.timeout(timeout_seconds):
+                await self._changed.wait()
         except TimeoutError:
             return None
         if self._draining:

@@ -1,0 +1,225 @@
+"""What can happen to a room, as a value."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from opolyx_matchmaker.rooms import (
+    OPEN_SEAT,
+    Occupant,
+    RefusalKind,
+    Room,
+    RoomOptions,
+    RoomRefusal,
+    RoomState,
+    Seat,
+    add_bot,
+    begin_start,
+    close,
+    end,
+    expire,
+    finish_start,
+    join,
+    kick,
+    leave,
+    remove_bot,
+    undo_start,
+    withdraw,
+)
+
+ADA = Seat(Occupant.PERSON, "p_ada", "Ada")
+BO = Seat(Occupant.PERSON, "p_bo", "Bo")
+CY = Seat(Occupant.PERSON, "p_cy", "Cy")
+STEADY = Seat(Occupant.BUILT_IN, name="Steady 1", policy="steady")
+ROBO = Seat(Occupant.BOT, "b_robo", "Robo")
+
+
+def room_of(*seats: Seat, **fields: Any) -> Room:
+    room = Room(
+        room_id="r_1",
+        code="ABC123",
+        ruleset="classic@full",
+        seats=seats,
+        creator_id="p_ada",
+        public=True,
+        options=RoomOptions(),
+        state=RoomState.OPEN,
+        game_id="g_1",
+        commitment=b"c",
+        created_ms=0,
+        expires_ms=1000,
+    )
+    return replace(room, **fields)
+
+
+def done(outcome: Room | RoomRefusal) -> Room:
+    assert isinstance(outcome, Room), outcome
+    return outcome
+
+
+def refused(outcome: Room | RoomRefusal) -> RefusalKind:
+    assert isinstance(outcome, RoomRefusal), outcome
+    return outcome.kind
+
+
+def test_join_takes_the_first_open_seat() -> None:
+    joined = done(join(room_of(ADA, OPEN_SEAT, OPEN_SEAT), BO))
+
+    assert (ADA, BO, OPEN_SEAT) == joined.seats
+    assert joined.revision == 2
+
+
+def test_join_again_keeps_the_seat_and_changes_nothing() -> None:
+    room = room_of(ADA, BO, OPEN_SEAT)
+
+    assert room == join(room, replace(BO, nonce=b"other"))
+
+
+def test_join_again_is_no_error_after_the_start() -> None:
+    room = room_of(ADA, BO, state=RoomState.STARTED)
+
+    assert room == join(room, BO)
+
+
+@pytest.mark.parametrize(
+    ("room", "kind"),
+    [
+        (room_of(ADA, BO), RefusalKind.ROOM_FULL),
+        (room_of(ADA, OPEN_SEAT, state=RoomState.STARTED), RefusalKind.ROOM_STARTED),
+        (room_of(ADA, OPEN_SEAT, state=RoomState.STARTING), RefusalKind.ROOM_STARTED),
+        (room_of(ADA, OPEN_SEAT, state=RoomState.CLOSED), RefusalKind.ROOM_NOT_FOUND),
+    ],
+)
+def test_join_is_refused(room: Room, kind: RefusalKind) -> None:
+    assert kind == refused(join(room, CY))
+
+
+def test_creators_role_passes_to_the_next_person_not_to_a_bot() -> None:
+    left = done(leave(room_of(ADA, STEADY, BO), "p_ada"))
+
+    assert left.creator_id == "p_bo"
+    assert (OPEN_SEAT, STEADY, BO) == left.seats
+    assert left.state is RoomState.OPEN
+
+
+def test_last_person_to_leave_closes_the_room() -> None:
+    left = done(leave(room_of(ADA, STEADY, ROBO), "p_ada"))
+
+    assert left.state is RoomState.CLOSED
+    assert left.holds == {}
+
+
+def test_guest_who_leaves_changes_no_role() -> None:
+    left = done(leave(room_of(ADA, BO), "p_bo"))
+
+    assert left.creator_id == "p_ada"
+
+
+def test_nobody_leaves_a_started_game() -> None:
+    assert RefusalKind.ROOM_STARTED == refused(
+        leave(room_of(ADA, BO, state=RoomState.STARTED), "p_bo")
+    )
+
+
+def test_kick_is_the_creators_and_about_persons() -> None:
+    room = room_of(ADA, BO, STEADY)
+
+    assert (ADA, OPEN_SEAT, STEADY) == done(kick(room, "p_ada", "p_bo")).seats
+    assert RefusalKind.NOT_CREATOR == refused(kick(room, "p_bo", "p_ada"))
+    assert RefusalKind.NOT_IN_ROOM == refused(kick(room, "p_ada", "p_nobody"))
+
+
+def test_bots_are_seated_where_the_creator_says() -> None:
+    room = room_of(ADA, OPEN_SEAT, OPEN_SEAT)
+
+    assert (ADA, OPEN_SEAT, STEADY) == done(add_bot(room, "p_ada", STEADY, 2)).seats
+    assert (ADA, STEADY, OPEN_SEAT) == done(add_bot(room, "p_ada", STEADY, None)).seats
+    assert RefusalKind.INVALID_FIELD == refused(add_bot(room, "p_ada", STEADY, 0))
+    assert RefusalKind.INVALID_FIELD == refused(add_bot(room, "p_ada", STEADY, 9))
+    assert RefusalKind.NOT_CREATOR == refused(add_bot(room, "p_bo", STEADY, None))
+
+
+def test_one_bot_account_has_one_seat_of_a_room() -> None:
+    room = room_of(ADA, ROBO, OPEN_SEAT)
+
+    assert RefusalKind.BOT_UNAVAILABLE == refused(add_bot(room, "p_ada", ROBO, None))
+
+
+def test_bot_that_plays_bots_only_and_people_never_meet() -> None:
+    shy = replace(ROBO, bots_only=True)
+
+    assert RefusalKind.BOT_UNAVAILABLE == refused(
+        add_bot(room_of(ADA, OPEN_SEAT), "p_ada", shy, None)
+    )
+    among_bots = room_of(replace(ROBO, player_id="b_host"), shy, OPEN_SEAT)
+    assert RefusalKind.BOT_UNAVAILABLE == refused(join(among_bots, BO))
+
+
+def test_remove_bot_does_not_remove_people() -> None:
+    room = room_of(ADA, BO, STEADY)
+
+    assert (ADA, BO, OPEN_SEAT) == done(remove_bot(room, "p_ada", 2)).seats
+    assert RefusalKind.INVALID_FIELD == refused(remove_bot(room, "p_ada", 1))
+    assert RefusalKind.INVALID_FIELD == refused(remove_bot(room, "p_ada", 7))
+
+
+def test_withdrawn_bot_leaves_an_open_room_but_no_game() -> None:
+    assert (ADA, OPEN_SEAT) == done(withdraw(room_of(ADA, ROBO), "b_robo")).seats
+    started = room_of(ADA, ROBO, state=RoomState.STARTED)
+    assert started == withdraw(started, "b_robo")
+
+
+def test_start_needs_the_creator_and_every_seat() -> None:
+    assert RefusalKind.NOT_CREATOR == refused(begin_start(room_of(ADA, BO), "p_bo"))
+    assert RefusalKind.SEATS_OPEN == refused(begin_start(room_of(ADA, OPEN_SEAT), "p_ada"))
+    assert RoomState.STARTING == done(begin_start(room_of(ADA, BO), "p_ada")).state
+
+
+def test_start_again_changes_nothing() -> None:
+    starting = room_of(ADA, BO, state=RoomState.STARTING)
+    started = done(finish_start(starting))
+
+    assert starting == begin_start(starting, "p_ada")
+    assert started == begin_start(started, "p_ada")
+    assert started == finish_start(started)
+    assert started == undo_start(started, 5)
+    assert started == close(started)
+
+
+def test_undone_start_takes_changes_again() -> None:
+    undone = done(undo_start(room_of(ADA, BO, state=RoomState.STARTING), 5000))
+
+    assert undone.state is RoomState.OPEN
+    assert undone.expires_ms == 5000
+    assert isinstance(leave(undone, "p_bo"), Room)
+
+
+def test_only_an_open_room_expires_and_only_in_time() -> None:
+    room = room_of(ADA, OPEN_SEAT)
+
+    assert room == expire(room, 999)
+    assert RoomState.CLOSED == done(expire(room, 1000)).state
+    started = room_of(ADA, BO, state=RoomState.STARTED)
+    assert started == expire(started, 1000)
+
+
+def test_room_whose_game_ended_keeps_nobody_busy() -> None:
+    over = done(end(room_of(ADA, BO, state=RoomState.STARTED)))
+
+    assert over.over
+    assert over.holds == {}
+    assert over == end(over)
+
+
+def test_change_puts_off_the_expiry_of_open_rooms_only() -> None:
+    assert room_of(ADA).lasting(5000).expires_ms == 5000
+    assert room_of(ADA).lasting(10).expires_ms == 1000
+    assert room_of(ADA, state=RoomState.STARTED).lasting(5000).expires_ms == 1000
+
+
+def test_neither_code_nor_nonce_is_in_a_repr() -> None:
+    text = repr(room_of(replace(ADA, nonce=b"secret-share")))
+
+    assert "ABC123" not in text
+    assert "secret-share" not in text

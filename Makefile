@@ -79,6 +79,10 @@ test: setup ## Run all tests (ARGS="-k rent" or a path for some)
 golden: setup ## Rewrite the golden files from what the code does now; review the diff
 	$(BIN)/pytest tests/golden --update-golden -p no:randomly $(ARGS)
 
+.PHONY: themes
+themes: setup ## Copy the names of squares and cards from the rules into the SDK
+	$(BIN)/python tools/generate_themes.py
+
 .PHONY: rule-book
 rule-book: setup ## Rewrite docs/rules from the rules as they are now; review the diff
 	$(BIN)/python tools/rule_book.py
@@ -107,6 +111,7 @@ quick: setup ## Check format, lint, imports, proto and generated code: seconds
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
 	$(BIN)/python tools/generate_protos.py --check
+	$(BIN)/python tools/generate_themes.py --check
 
 .PHONY: types
 types: setup ## Check the types of all packages, tests and tools

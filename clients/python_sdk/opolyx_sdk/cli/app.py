@@ -32,6 +32,10 @@ def main() -> None:
     except OpolyxError as error:
         _errors.print(f"opolyx: {error}", markup=False, highlight=False)
         sys.exit(_UNUSABLE)
+    except BrokenPipeError:
+        # Whoever read has seen enough, as `head` has; nothing is left to be flushed into the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_FAILED)
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -120,6 +124,38 @@ def verify(
     else:
         print(found.sentence())
     return 0 if found.fair else _FAILED
+
+
+@app.command
+def rules(
+    ruleset: str = "classic@full",
+    /,
+    *,
+    diff: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Print the rules of a ruleset with its values, or what differs between two rulesets.
+
+    Parameters
+    ----------
+    ruleset
+        The ruleset, mode@edition.
+    diff
+        Two rulesets: print only the fields in which they differ.
+    as_json
+        Print one JSON object.
+    """
+    from opolyx_sdk.cli.rules import show_differences, show_rules
+
+    try:
+        if diff:
+            show_differences(*diff, as_json=as_json)
+        else:
+            show_rules(ruleset, as_json=as_json)
+    except ValueError as error:
+        _errors.print(f"opolyx: {error}", markup=False, highlight=False)
+        return _UNUSABLE
+    return 0
 
 
 @app.command(name="version")

@@ -30,6 +30,7 @@ from opolyx_engine.update_ring import UpdateRing
 from opolyx_rules.actions import NAMES, SEAT, Action
 from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.errors import ServiceError, StoreBusy
+from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -58,6 +59,7 @@ class GameTools:
     metrics: EngineMetrics
     settings: EngineSettings
     watchers: Sequence[Watcher]
+    tasks: TaskOwner
 
 
 class GameActor:
@@ -115,6 +117,9 @@ class GameActor:
 
     def submit(self, command: Command) -> None:
         """Take a command; it is answered through its `reply`, at once if the inbox is full."""
+        if not self.running:
+            self._tools.tasks.start(self._take_late(command), name="late command")
+            return
         if self._stopped or len(self._inbox) >= self._tools.settings.most_waiting_commands:
             self._answer(command, self._retry())
             return
@@ -204,6 +209,17 @@ class GameActor:
         if command.seat is not None and not answer.retry_after_ms:
             self._recent.keep(command.command_id, command.seat, command.action, answer)
         self._answer(command, answer)
+
+    async def _take_late(self, command: Command) -> None:
+        """Answer a command to a game that is over: what was answered before, or a refusal."""
+        answer = self._recent.answer_to(command)
+        judged = admit(self.table, command)
+        if answer is None and isinstance(judged, Refusal):
+            try:
+                answer = await self._answer_to_refused(command, judged)
+            except ServiceError:
+                answer = None
+        self._answer(command, answer or self._retry())
 
     async def _answer_to_refused(self, command: Command, refusal: Refusal) -> Answer:
         """A refused command may be an old one sent again: its decision is closed by then."""
@@ -368,10 +384,10 @@ class GameActor:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""
         while self._inbox:
             command = self._inbox.popleft()
-            judged = None if self.running else admit(self.table, command)
-            known = self._recent.answer_to(command)
-            refused = Answer(refusal=judged) if isinstance(judged, Refusal) else self._retry()
-            self._answer(command, known or refused)
+            if self.running:
+                self._answer(command, self._retry())
+            else:
+                self.submit(command)
         self._settle_void_requests(None)
 
     def _settle_void_requests(self, error: Exception | None) -> None:

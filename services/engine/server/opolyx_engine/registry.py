@@ -15,7 +15,6 @@ from opolyx_engine.record import Entry
 from opolyx_engine.store.base import RESERVED, RUNNING, VOID, Append, StoredGame
 from opolyx_engine.table import Table
 from opolyx_engine.update_ring import UpdateRing
-from opolyx_servicekit.tasks import TaskOwner
 
 _log = structlog.get_logger(__name__)
 
@@ -32,7 +31,6 @@ class Registry(Watcher):
         self._running: dict[str, GameActor] = {}
         self._ended: OrderedDict[str, GameActor] = OrderedDict()
         self._loading: dict[str, asyncio.Lock] = {}
-        self._tasks = TaskOwner("games")
 
     def running(self) -> list[GameActor]:
         """All running games."""
@@ -119,7 +117,7 @@ class Registry(Watcher):
 
     async def close(self) -> None:
         """Stop all actors; what they have answered for is stored."""
-        await self._tasks.close()
+        await self._tools.tasks.close()
         self._running.clear()
 
     def changed(self, game: GameActor) -> None:
@@ -143,7 +141,7 @@ class Registry(Watcher):
     def _start(self, game: GameActor) -> GameActor:
         self._running[game.game_id] = game
         self._tools.metrics.active_games.labels(game.table.header.ruleset).inc()
-        self._tasks.start(game.run(), name=f"game {game.game_id}")
+        self._tools.tasks.start(game.run(), name=f"game {game.game_id}")
         return game
 
     async def _stored(self, game_id: str) -> StoredGame:

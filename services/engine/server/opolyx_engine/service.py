@@ -72,6 +72,7 @@ class EngineService:
             metrics=self.metrics,
             settings=settings,
             watchers=watchers,
+            tasks=TaskOwner("games"),
         )
         self.registry = Registry(tools)
         """The games."""

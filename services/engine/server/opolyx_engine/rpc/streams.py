@@ -25,6 +25,10 @@ class Streams:
         """How many streams are open."""
         return len(self._open)
 
+    def outboxes(self) -> list[Outbox]:
+        """The outboxes of all open streams."""
+        return list(self._open)
+
     def open(self, principal: Principal) -> Outbox:
         """The outbox of a new stream; close it with `close`.
 

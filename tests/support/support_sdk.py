@@ -21,10 +21,10 @@ from opolyx.engine.v1 import (
 from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
+from opolyx_sdk.board import SQUARES
 from opolyx_sdk.views import GameView
 
-PROPERTIES = (1, 3, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 18, 19)
-PROPERTIES += (21, 23, 24, 25, 26, 27, 28, 29, 31, 32, 34, 35, 37, 39)
+PROPERTIES = tuple(square.number for square in SQUARES if square.group)
 NOW_MS = 1_800_000_000_000
 
 Answer = Callable[[engine_service_pb2.Command], "engine_service_pb2.CommandResult | None"]

@@ -53,13 +53,16 @@ class Square:
     """List price of a property, or the amount of a tax, in k."""
 
     rents: tuple[int, ...] = ()
-    """Streets: rent with 0 to 5 buildings. Stations: with 1 to 4 stations owned, in k."""
+    """Streets: rent in k with 0 to 5 buildings. Stations: with 1 to 4 owned. Utilities: k for
+    each pip of the dice, with one or both owned.
+    """
 
     build_cost: int = 0
     """What a level costs, in k; 0 for all but streets."""
 
 
 _STATION_RENTS: Final = (250, 500, 1000, 2000)
+_UTILITY_RATES: Final = (40, 100)
 _STREETS: Final[dict[int, tuple[str, int, tuple[int, ...]]]] = {
     1: ("brown", 600, (20, 100, 300, 900, 1600, 2500)),
     3: ("brown", 600, (40, 200, 600, 1800, 3200, 4500)),
@@ -103,7 +106,7 @@ _OTHERS: Final[dict[int, Square]] = {
     38: Square(38, SquareKind.TAX, price=1000),
     **{n: Square(n, SquareKind.CHANCE) for n in (2, 7, 17, 22, 33, 36)},
     **{n: Square(n, SquareKind.STATION, "station", 2000, _STATION_RENTS) for n in (5, 15, 25, 35)},
-    **{n: Square(n, SquareKind.UTILITY, "utility", 1500) for n in (12, 28)},
+    **{n: Square(n, SquareKind.UTILITY, "utility", 1500, _UTILITY_RATES) for n in (12, 28)},
 }
 
 

@@ -1,6 +1,7 @@
 """Events as English sentences, for terminals and logs."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from opolyx_sdk import events as e
@@ -8,18 +9,41 @@ from opolyx_sdk.enums import CashCause, EndCause, God, MoveManner, PropertyCause
 from opolyx_sdk.events import Event
 from opolyx_sdk.names import card_name, square_name
 
-Names = Sequence[str]
-"""Names of the seats, in seat order."""
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Who sits at it, and what is printed on its board."""
+
+    names: Sequence[str]
+    """Names of the seats, in seat order."""
+
+    ruleset: str = ""
+    """The ruleset, "mode@edition"; names of squares and cards depend on it."""
+
+    def who(self, seat: int | None) -> str:
+        """The name of a seat; None is the bank."""
+        if seat is None:
+            return "the bank"
+        known = seat < len(self.names) and self.names[seat]
+        return self.names[seat] if known else f"seat {seat}"
+
+    def where(self, square: int) -> str:
+        """The name of a square."""
+        return square_name(square, self.ruleset)
+
+    def card(self, card: int) -> str:
+        """The name of a card."""
+        return card_name(card, self.ruleset)
 
 
-def describe(event: Event, names: Names) -> str:
+def describe(event: Event, table: Table) -> str:
     """The event as a sentence without a full stop."""
-    return _SENTENCES[type(event)](event, names)
+    return _SENTENCES[type(event)](event, table)
 
 
-def narrate(events: Sequence[Event], names: Names) -> list[str]:
+def narrate(events: Sequence[Event], table: Table) -> list[str]:
     """The sentences worth reading, in order: what only repeats another event is left out."""
-    return [describe(event, names) for event in events if not _is_quiet(event)]
+    return [describe(event, table) for event in events if not _is_quiet(event)]
 
 
 def money(amount: int) -> str:
@@ -90,80 +114,74 @@ _MANNERS: Final[dict[MoveManner, str]] = {
 _GODS: Final = {God.WEALTH: "the wealth god", God.MISFORTUNE: "the misfortune god"}
 
 
-def _name(names: Names, seat: int | None) -> str:
-    if seat is None:
-        return "the bank"
-    return names[seat] if seat < len(names) and names[seat] else f"seat {seat}"
-
-
 def _god(god: God) -> str:
     return _GODS.get(god, "a god")
 
 
-def _dice(event: e.DiceRolled, names: Names) -> str:
+def _dice(event: e.DiceRolled, t: Table) -> str:
     third = {0: "", 4: " and the bus", 5: " and an X"}.get(event.third, f" and {event.third}")
     double = ", a double" if event.die1 == event.die2 else ""
-    return f"{_name(names, event.seat)} rolls {event.die1} + {event.die2}{third}{double}"
+    return f"{t.who(event.seat)} rolls {event.die1} + {event.die2}{third}{double}"
 
 
-def _cash(event: e.CashMoved, names: Names) -> str:
+def _cash(event: e.CashMoved, t: Table) -> str:
     cause = _CAUSES[event.cause]
     amount = money(event.amount)
     if event.payer is None:
-        return f"{_name(names, event.payee)} gets {amount} {cause}"
+        return f"{t.who(event.payee)} gets {amount} {cause}"
     if event.payee is None:
-        return f"{_name(names, event.payer)} pays {amount} {cause}"
-    return f"{_name(names, event.payer)} pays {_name(names, event.payee)} {amount} {cause}"
+        return f"{t.who(event.payer)} pays {amount} {cause}"
+    return f"{t.who(event.payer)} pays {t.who(event.payee)} {amount} {cause}"
 
 
-def _moved_property(event: e.PropertyMoved, names: Names) -> str:
-    what = square_name(event.square)
+def _moved_property(event: e.PropertyMoved, t: Table) -> str:
+    what = t.where(event.square)
     if event.taker is None:
-        return f"{what} goes from {_name(names, event.giver)} back to the bank"
-    return f"{_name(names, event.taker)} gets {what} from {_name(names, event.giver)}"
+        return f"{what} goes from {t.who(event.giver)} back to the bank"
+    return f"{t.who(event.taker)} gets {what} from {t.who(event.giver)}"
 
 
-def _auction_end(event: e.AuctionEnded, names: Names) -> str:
-    what = square_name(event.square)
+def _auction_end(event: e.AuctionEnded, t: Table) -> str:
+    what = t.where(event.square)
     if event.winner is None:
         return f"nobody wants {what}"
-    return f"{_name(names, event.winner)} wins {what} for {money(event.price)}"
+    return f"{t.who(event.winner)} wins {what} for {money(event.price)}"
 
 
-def _wager(event: e.WagerRolled, names: Names) -> str:
+def _wager(event: e.WagerRolled, t: Table) -> str:
     if event.payout:
-        return f"the die shows {event.die}: {_name(names, event.seat)} wins {money(event.payout)}"
-    return f"the die shows {event.die}: {_name(names, event.seat)} loses the stake"
+        return f"the die shows {event.die}: {t.who(event.seat)} wins {money(event.payout)}"
+    return f"the die shows {event.die}: {t.who(event.seat)} loses the stake"
 
 
-def _rent(event: e.RentCharged, names: Names) -> str:
-    who, owner = _name(names, event.seat), _name(names, event.owner)
-    return f"{who} owes {owner} {money(event.amount)} rent for {square_name(event.square)}"
+def _rent(event: e.RentCharged, t: Table) -> str:
+    who, owner = t.who(event.seat), t.who(event.owner)
+    return f"{who} owes {owner} {money(event.amount)} rent for {t.where(event.square)}"
 
 
-def _end(event: e.GameEnded, names: Names) -> str:
+def _end(event: e.GameEnded, t: Table) -> str:
     if event.cause is EndCause.ROUND_CAP:
         return "the last round is over"
     return "only one is left: the game is over"
 
 
-def _sentence(form: str) -> Callable[[Any, Names], str]:
+def _sentence(form: str) -> Callable[[Any, Table], str]:
     """A sentence of a form that may name `who` (the seat), `where` (the square) and fields."""
 
-    def tell(event: Any, names: Names) -> str:  # noqa: ANN401 - one of the events, by its class
+    def tell(event: Any, t: Table) -> str:  # noqa: ANN401 - one of the events, by its class
         values: dict[str, object] = {
             field: getattr(event, field) for field in event.__dataclass_fields__
         }
         if "seat" in values:
-            values["who"] = _name(names, event.seat)
+            values["who"] = t.who(event.seat)
         if "square" in values:
-            values["where"] = square_name(event.square)
+            values["where"] = t.where(event.square)
         for field in ("amount", "price", "owed", "paid", "opening_bid"):
             if field in values:
                 values[field] = money(getattr(event, field))
         for field in ("creditor", "recipient", "proposer"):
             if field in values:
-                values[field] = _name(names, getattr(event, field))
+                values[field] = t.who(getattr(event, field))
         if "cause" in values:
             values["cause"] = event.cause.name.lower().replace("_", " ")
         return form.format_map(values)
@@ -171,14 +189,14 @@ def _sentence(form: str) -> Callable[[Any, Names], str]:
     return tell
 
 
-_SENTENCES: Final[dict[type[Event], Callable[[Any, Names], str]]] = {
-    e.GameStarted: lambda event, names: f"{_name(names, event.first_seat)} has the first turn",
+_SENTENCES: Final[dict[type[Event], Callable[[Any, Table], str]]] = {
+    e.GameStarted: lambda event, t: f"{t.who(event.first_seat)} has the first turn",
     e.RoundStarted: _sentence("round {round} begins"),
     e.TurnStarted: _sentence("{who} is on turn"),
     e.TurnEnded: _sentence("{who} is done"),
     e.DiceRolled: _dice,
-    e.TokenMoved: lambda event, names: (
-        f"{_name(names, event.seat)} {_MANNERS[event.manner]} to {square_name(event.target)}"
+    e.TokenMoved: lambda event, t: (
+        f"{t.who(event.seat)} {_MANNERS[event.manner]} to {t.where(event.target)}"
     ),
     e.CashMoved: _cash,
     e.PropertyMoved: _moved_property,
@@ -188,9 +206,7 @@ _SENTENCES: Final[dict[type[Event], Callable[[Any, Names], str]]] = {
     e.PropertyRedeemed: _sentence("{who} redeems {where}"),
     e.MortgageCounted: _sentence("{who} has {rounds_left} rounds left to redeem {where}"),
     e.MortgageLapsed: _sentence("{who} loses {where}: its mortgage ran out"),
-    e.CardDrawn: lambda event, names: (
-        f"{_name(names, event.seat)} draws a card: {card_name(event.card)}"
-    ),
+    e.CardDrawn: lambda event, t: f"{t.who(event.seat)} draws a card: {t.card(event.card)}",
     e.RentCharged: _rent,
     e.Jailed: _sentence("{who} goes to jail ({cause})"),
     e.JailRollFailed: _sentence("{who} stays in jail after attempt {attempts}"),
@@ -204,17 +220,17 @@ _SENTENCES: Final[dict[type[Event], Callable[[Any, Names], str]]] = {
     e.DebtOpened: _sentence("{who} must raise {amount}"),
     e.DebtRedirected: _sentence("{creditor} is out: {amount} of {who}'s debt go to the bank"),
     e.DebtSettled: _sentence("{who} has settled a debt of {amount}"),
-    e.WagerPlaced: lambda event, names: (
-        f"{_name(names, event.seat)} wagers on {', '.join(map(str, event.numbers))}"
+    e.WagerPlaced: lambda event, t: (
+        f"{t.who(event.seat)} wagers on {', '.join(map(str, event.numbers))}"
     ),
     e.WagerRolled: _wager,
     e.WagerDeclined: _sentence("{who} declines the wager"),
     e.BusMoved: _sentence("{who} takes the bus for {steps} squares"),
     e.SquareChosen: _sentence("{who} chooses {where}"),
-    e.GodArrived: lambda event, names: (
-        f"{_god(event.god)} comes to {_name(names, event.seat)} until round {event.until_round}"
+    e.GodArrived: lambda event, t: (
+        f"{_god(event.god)} comes to {t.who(event.seat)} until round {event.until_round}"
     ),
-    e.GodLeft: lambda event, names: f"{_god(event.god)} leaves {_name(names, event.seat)}",
+    e.GodLeft: lambda event, t: f"{_god(event.god)} leaves {t.who(event.seat)}",
     e.PacketOpened: _sentence("{recipient} finds {amount} in {who}'s red packet"),
     e.PropertyFinanced: _sentence("{who} finances {where} at {price}, due in round {due_round}"),
     e.FinancingSettled: _sentence("{who} pays off {where} with {amount}"),

@@ -10,6 +10,7 @@ from opolyx_sdk.enums import TermKind
 from opolyx_sdk.events import Event, RoundStarted
 from opolyx_sdk.profiles import Award
 from opolyx_sdk.replays import Verification
+from opolyx_sdk.text import Table as Telling
 from opolyx_sdk.text import money, narrate
 from opolyx_sdk.views import GameView
 
@@ -23,6 +24,7 @@ class DemoScreen:
         self._console = Console(quiet=quiet, highlight=False, soft_wrap=True)
         self._quiet = quiet
         self._names: Sequence[str] = ()
+        self._telling = Telling(())
         self._updates = 0
 
     def say(self, line: str) -> None:
@@ -32,6 +34,7 @@ class DemoScreen:
     def begin(self, ruleset: str, names: Sequence[str]) -> None:
         """The game begins."""
         self._names = names
+        self._telling = Telling(names, ruleset)
         self.say(f"{ruleset}: {', '.join(names)}")
 
     def show(self, events: Sequence[Event], view: GameView) -> None:
@@ -39,7 +42,7 @@ class DemoScreen:
         self._updates += 1
         if self._quiet:
             return
-        for line in narrate(events, self._names):
+        for line in narrate(events, self._telling):
             self.say(f"  {line}")
         for event in events:
             if isinstance(event, RoundStarted):

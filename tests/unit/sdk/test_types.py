@@ -1,0 +1,145 @@
+"""The public surface: what is exported, frozen, documented and told in words."""
+
+import dataclasses
+import inspect
+from typing import Any
+
+import pytest
+
+import opolyx_sdk
+from opolyx_sdk import Token, actions, events, text
+from opolyx_sdk.text import Table
+
+PINNED = [
+    "Account",
+    "Action",
+    "AsyncClient",
+    "AuctionView",
+    "Award",
+    "AwardTerm",
+    "Bot",
+    "BotError",
+    "BotRunner",
+    "Card",
+    "ClaimView",
+    "Client",
+    "ClientOptions",
+    "ConnectionLost",
+    "CurrentGame",
+    "DebtView",
+    "Decision",
+    "Event",
+    "Found",
+    "Game",
+    "GameClosed",
+    "GameError",
+    "GameInfo",
+    "GameReport",
+    "GameSummary",
+    "GameView",
+    "InvalidRequest",
+    "LeaderboardRow",
+    "Level",
+    "LimitReached",
+    "Login",
+    "MatchProgress",
+    "MirrorBroken",
+    "MissingExtra",
+    "NoDecision",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "OfferView",
+    "OpolyxError",
+    "OutcomeUnknown",
+    "PartnerSquares",
+    "PlayerView",
+    "Profile",
+    "PropertyView",
+    "RandomBot",
+    "Rating",
+    "Refusal",
+    "Refused",
+    "ReplayError",
+    "RequestError",
+    "ResultView",
+    "Room",
+    "RoomOptions",
+    "RoomSeat",
+    "Seat",
+    "SeatCard",
+    "SeatResult",
+    "ServiceUnavailable",
+    "SteadyBot",
+    "SyncGame",
+    "Tls",
+    "Token",
+    "TradeTemplate",
+    "TradeVerdict",
+    "TurnView",
+    "Update",
+    "Waiting",
+    "Widened",
+    "WrongState",
+    "__version__",
+    "fallback_action",
+]
+VALUES = [
+    value
+    for value in {
+        **vars(opolyx_sdk),
+        **{one.__name__: one for one in (*actions.ACTION_TYPES, *events.EVENT_TYPES)},
+    }.values()
+    if inspect.isclass(value) and dataclasses.is_dataclass(value)
+]
+
+
+def test_exports_are_pinned() -> None:
+    """A change here is a change of the public surface: say so in the changelog."""
+    assert PINNED == sorted(opolyx_sdk.__all__)
+    assert all(hasattr(opolyx_sdk, name) for name in PINNED)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)
+def test_values_are_frozen_and_documented(value: Any) -> None:
+    assert value.__doc__
+    if value.__name__ not in {"GameReport", "Failure"}:
+        assert value.__dataclass_params__.frozen
+
+
+@pytest.mark.parametrize("kind", events.EVENT_TYPES, ids=lambda kind: kind.__name__)
+def test_every_event_reads_as_a_sentence(kind: type[Any]) -> None:
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        hint: Any = field.type
+        enum = inspect.isclass(hint) and issubclass(hint, int) and hint is not int
+        values[field.name] = hint(1) if enum else (1, 2) if "tuple" in str(hint) else 1
+    sentence = text.describe(kind(**values), Table(["Ada", "Bruno"]))
+
+    assert len(sentence) > 5
+    assert not set("{}<>") & set(sentence)
+    for field in dataclasses.fields(kind):
+        if "None" in str(field.type):
+            values[field.name] = None
+            assert text.describe(kind(**values), Table(["Ada", "Bruno"]))
+
+
+def test_the_error_tree_in_the_docstring_is_the_tree() -> None:
+    drawn = opolyx_sdk.errors.__doc__ or ""
+    classes = [
+        one
+        for one in vars(opolyx_sdk.errors).values()
+        if inspect.isclass(one) and issubclass(one, Exception)
+    ]
+    for one in classes:
+        line = next(line for line in drawn.splitlines() if one.__name__ in line.split())
+        depth = len(one.__mro__) - len(opolyx_sdk.OpolyxError.__mro__)
+        assert 4 * depth == line.index(one.__name__), one.__name__
+
+
+def test_a_token_is_never_in_a_repr() -> None:
+    token = Token(jwt="very-secret", token_id="t", expires_unix_ms=1)
+    client = opolyx_sdk.AsyncClient("localhost:1", token="very-secret")
+    shown = f"{token!r} {client!r} {client._transport!r} {client!s} {token!s}"
+
+    assert "very-secret" not in shown

@@ -10,10 +10,8 @@ from collections.abc import AsyncGenerator
 
 import structlog
 
-from opolyx_matchmaker.bots import BotDirectory
-from opolyx_matchmaker.peers import Engine, EngineRefused, EngineUnavailable, Fact
-from opolyx_matchmaker.settings import MatchmakerSettings
-from opolyx_matchmaker.store.base import Store
+from opolyx_matchmaker.parts import Parts
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, Fact
 from opolyx_servicekit.errors import EnvironmentFault
 
 _log = structlog.get_logger(__name__)
@@ -22,18 +20,13 @@ _log = structlog.get_logger(__name__)
 class FactFollower:
     """Keeps one stream of facts open, for as long as the service runs."""
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        engine: Engine,
-        bots: BotDirectory,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         """Follow nothing before `run`."""
-        self._settings = settings
-        self._store = store
-        self._engine = engine
-        self._bots = bots
+        self._settings = parts.settings
+        self._store = parts.store
+        self._engine = parts.engine
+        self._bots = parts.bots
+        self._metrics = parts.metrics
         self._failures = 0
 
     async def run(self) -> None:
@@ -50,6 +43,8 @@ class FactFollower:
     async def take(self, facts: list[Fact]) -> None:
         """Store what a batch does, then tell the bots that it set free."""
         applied = await self._store.apply_facts(facts)
+        self._metrics.facts_cursor.set(applied.cursor)
+        self._metrics.players_released.labels("fact").inc(len(applied.released))
         for placement in applied.released:
             self._bots.tell_released(placement.player_id, placement.game_id)
         if applied.released:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-from opolyx_matchmaker.bots import BotDirectory, BotOffer, bot_unavailable, built_in
+from opolyx_matchmaker.bots import BotOffer, bot_unavailable, built_in
 from opolyx_matchmaker.ids import ROOM, new_code, new_id, read_code
-from opolyx_matchmaker.peers import Engine, EngineRefused, EngineUnavailable, Progression
+from opolyx_matchmaker.parts import Parts
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable
 from opolyx_matchmaker.refusals import (
     already_playing,
     bad_field,
@@ -33,13 +34,10 @@ from opolyx_matchmaker.rooms import (
     remove_bot,
     withdraw,
 )
-from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter
-from opolyx_matchmaker.store.base import Placement, Store, Transition
-from opolyx_matchmaker.watch import RoomBoard
+from opolyx_matchmaker.store.base import Placement, Transition
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition, InvalidArgument, PermissionDenied
-from opolyx_servicekit.wall_clock import Clock
 
 _LONGEST_NONCE: Final = 64
 _LONGEST_REQUEST_ID: Final = 64
@@ -72,27 +70,18 @@ class RoomWish:
 class Lobby:
     """Rooms before their games start."""
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        engine: Engine,
-        progression: Progression,
-        board: RoomBoard,
-        bots: BotDirectory,
-        starter: Starter,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, parts: Parts, starter: Starter) -> None:
         """Use what the service was composed of."""
-        self._settings = settings
-        self._store = store
-        self._engine = engine
-        self._progression = progression
-        self._board = board
-        self._bots = bots
+        self._settings = parts.settings
+        self._store = parts.store
+        self._engine = parts.engine
+        self._progression = parts.progression
+        self._board = parts.board
+        self._bots = parts.bots
+        self._metrics = parts.metrics
+        self._clock = parts.clock
         self._starter = starter
-        self._clock = clock
-        self._rulesets = frozenset(settings.rulesets)
+        self._rulesets = frozenset(parts.settings.rulesets)
         self._draining = False
 
     def drain(self) -> None:
@@ -130,6 +119,7 @@ class Lobby:
             reservation = await self._engine.reserve(room_id)
         except (EngineUnavailable, EngineRefused):
             raise engine_unavailable() from None
+        self._metrics.rooms_opened.labels(ruleset).inc()
         return Room(
             room_id=room_id,
             code=new_code(),

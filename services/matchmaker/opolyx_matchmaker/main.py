@@ -13,6 +13,7 @@ from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.sqlite import SqliteStore
 from opolyx_servicekit.key_set import ensure_keys, public_keys_path
 from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer, run
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
@@ -34,6 +35,7 @@ def main() -> int:
 async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
     """Serve until `stop` is set."""
     public_keys = _public_keys(settings)
+    metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
         file = await stack.enter_async_context(SqliteFile(sqlite_path(settings.store_url)))
         engine = await stack.enter_async_context(_channel(settings, settings.engine_address))
@@ -51,15 +53,19 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
             engine=engine,
             progression=progression,
             signer=signer,
+            registry=metrics.registry,
             token=settings.service_token.get_secret_value if settings.service_token else None,
         )
         await stack.enter_async_context(service)
-        await stack.enter_async_context(_server(settings, service, public_keys))
+        await stack.enter_async_context(_server(settings, service, public_keys, metrics))
         await stop.wait()
 
 
 def _server(
-    settings: MatchmakerSettings, service: MatchmakerService, public_keys: Path
+    settings: MatchmakerSettings,
+    service: MatchmakerService,
+    public_keys: Path,
+    metrics: RpcMetrics,
 ) -> ServiceServer:
     verifier = TokenVerifier(
         public_keys,
@@ -75,6 +81,7 @@ def _server(
         service_names=service.service_names,
         roles=service.access,
         verifier=verifier,
+        metrics=metrics,
         on_drain=service.drain,
     )
 

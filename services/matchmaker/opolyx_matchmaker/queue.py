@@ -4,14 +4,14 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import structlog
 
 from opolyx_matchmaker.bots import built_in
 from opolyx_matchmaker.lobby import Lobby, seat_for
-from opolyx_matchmaker.peers import Progression
+from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.quick_match import (
     MatchRules,
     Table,
@@ -26,17 +26,13 @@ from opolyx_matchmaker.rooms import (
     Room,
     RoomOptions,
     RoomRefusal,
+    RoomState,
     Seat,
-    begin_start,
-    close,
+    close_if_open,
 )
-from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter
-from opolyx_matchmaker.store.base import Store
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition, ResourceExhausted, ServiceError
-from opolyx_servicekit.tasks import TaskOwner
-from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
 
@@ -105,32 +101,24 @@ class Search:
 class MatchQueue:
     """The searches open in this process."""
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        lobby: Lobby,
-        starter: Starter,
-        progression: Progression,
-        tasks: TaskOwner,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, parts: Parts, lobby: Lobby, starter: Starter) -> None:
         """Nobody searches."""
-        self._settings = settings
-        self._store = store
+        self._settings = parts.settings
+        self._store = parts.store
+        self._progression = parts.progression
+        self._tasks = parts.tasks
+        self._metrics = parts.metrics
+        self._clock = parts.clock
         self._lobby = lobby
         self._starter = starter
-        self._progression = progression
-        self._tasks = tasks
-        self._clock = clock
         self._searches: dict[str, Search] = {}
         self._numbers = itertools.count(1)
         self._draining = False
         self._rules = MatchRules(
-            window=settings.match_window,
-            widen_per_second=settings.match_widen_per_second,
-            window_cap=settings.match_window_cap,
-            bots_after_ms=int(settings.match_bots_after_seconds * 1000),
+            window=parts.settings.match_window,
+            widen_per_second=parts.settings.match_widen_per_second,
+            window_cap=parts.settings.match_window_cap,
+            bots_after_ms=int(parts.settings.match_bots_after_seconds * 1000),
         )
 
     async def ticket(self, caller: Principal, ruleset: str, seats: int, allow_bots: bool) -> Ticket:
@@ -181,6 +169,7 @@ class MatchQueue:
     def look(self) -> None:
         """Look for tables once; each that is found is seated in a task of its own."""
         now_ms = self._clock.now_ms()
+        self._metrics.searching_players.set(len(self._searches))
         waiting = [
             search for search in self._searches.values() if not (search.busy or search.is_over)
         ]
@@ -211,9 +200,10 @@ class MatchQueue:
     async def _seat(self, table: Table, searches: list[Search]) -> None:
         """Make a room of a table and start it; who can't play leaves, the others search on."""
         try:
-            room = await self._open_room(table, searches)
+            room = await self._place(table, searches)
             if room is not None:
-                started = await self._starter.start(room)
+                started = await self._start(room)
+                self._observe_waits(table)
                 for number, search in enumerate(searches):
                     search.tell(SearchNews(game_id=started.game_id, seat=number))
         except ServiceError as error:
@@ -223,8 +213,25 @@ class MatchQueue:
             for search in searches:
                 search.busy = False
 
-    async def _open_room(self, table: Table, searches: list[Search]) -> Room | None:
-        """A room with the table's players on its seats, STARTING; None if one is placed already."""
+    async def _start(self, room: Room) -> Room:
+        """Start the game; if the engine refuses it, nobody stays behind in its room."""
+        try:
+            return await self._starter.start(room)
+        except ServiceError:
+            await self._store.change_room(room.room_id, close_if_open)
+            raise
+
+    def _observe_waits(self, table: Table) -> None:
+        waits = self._metrics.queue_wait_seconds.labels(table.tickets[0].ruleset)
+        for ticket in table.tickets:
+            waits.observe((self._clock.now_ms() - ticket.since_ms) / 1000)
+
+    async def _place(self, table: Table, searches: list[Search]) -> Room | None:
+        """A room with the table's players on its seats, which is STARTING from its first moment.
+
+        So whatever is interrupted after it, its game starts. None if somebody went away or is
+        placed elsewhere.
+        """
         seats = (
             *(search.seat for search in searches),
             *(built_in(self._settings.match_bot_policy, n + 1) for n in range(table.bots)),
@@ -233,19 +240,14 @@ class MatchQueue:
         room = await self._lobby.reserve(
             first.player_id, first.ruleset, seats, False, RoomOptions()
         )
-        created = await self._store.create_room(room, f"match/{room.room_id}")
+        if any(self._is_gone(search) for search in searches):
+            return None
+        starting = replace(room, state=RoomState.STARTING)
+        created = await self._store.create_room(starting, f"match/{room.room_id}")
         if isinstance(created, RoomRefusal):
             await self._drop_placed(created, searches)
             return None
-        if any(self._is_gone(search) for search in searches):
-            await self._store.change_room(room.room_id, close)
-            return None
-        starting = await self._store.change_room(
-            room.room_id, lambda now: begin_start(now, first.player_id)
-        )
-        if isinstance(starting, RoomRefusal):
-            raise room_error(starting, room.room_id)
-        return starting
+        return created
 
     def _is_gone(self, search: Search) -> bool:
         """Whether the searcher cancelled while the table was made."""

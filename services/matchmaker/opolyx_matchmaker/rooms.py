@@ -268,11 +268,14 @@ def close(room: Room) -> Room | RoomRefusal:
     return _changed(room, state=RoomState.CLOSED)
 
 
+def close_if_open(room: Room) -> Room | RoomRefusal:
+    """Close a room unless its game is being started, or has."""
+    return close(room) if room.state is RoomState.OPEN else room
+
+
 def expire(room: Room, now_ms: int) -> Room | RoomRefusal:
     """Close an open room whose time is up."""
-    if room.state is not RoomState.OPEN or now_ms < room.expires_ms:
-        return room
-    return close(room)
+    return room if now_ms < room.expires_ms else close_if_open(room)
 
 
 def end(room: Room) -> Room | RoomRefusal:

@@ -6,12 +6,15 @@ from types import TracebackType
 from typing import Final, Self
 
 import grpc
+from prometheus_client import CollectorRegistry
 
 from opolyx_matchmaker.access import ROLES_BY_METHOD
 from opolyx_matchmaker.bots import BotDirectory
 from opolyx_matchmaker.facts import FactFollower
 from opolyx_matchmaker.identity import ROLES, Identity
 from opolyx_matchmaker.lobby import Lobby
+from opolyx_matchmaker.metrics import MatchmakerMetrics
+from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import NoProgression, Progression
 from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.revocations import Revocations
@@ -58,6 +61,7 @@ class MatchmakerService:
         signer: TokenSigner,
         progression: grpc.aio.Channel | None = None,
         token: Callable[[], str] | None = None,
+        registry: CollectorRegistry | None = None,
         clock: Clock | None = None,
     ) -> None:
         """Start nothing yet.
@@ -69,36 +73,36 @@ class MatchmakerService:
             signer: signs the tokens of guests and bots, and the own ones if `token` is absent.
             progression: a channel to progression; without it, players bring nothing.
             token: makes the service token for the next call to a peer.
+            registry: where metrics are registered; one of their own if absent.
             clock: the system's if absent.
         """
         clock = clock or SystemClock()
         make_token = token or _OwnToken(signer, clock)
         self._tasks = TaskOwner("matchmaker")
-        self._board = RoomBoard()
-        self._bots = BotDirectory()
+        self._parts = parts = Parts(
+            settings=settings,
+            store=store,
+            engine=EngineClient(engine, make_token, settings.engine_timeout_seconds),
+            progression=_progression(progression, make_token, settings),
+            board=RoomBoard(),
+            bots=BotDirectory(),
+            tasks=self._tasks,
+            metrics=MatchmakerMetrics(registry),
+            clock=clock,
+        )
         self._revocations = Revocations(store, clock)
-        peer = EngineClient(engine, make_token, settings.engine_timeout_seconds)
-        grants = _progression(progression, make_token, settings)
-        starter = Starter(
-            settings, store, peer, grants, self._board, self._bots, self._tasks, clock
-        )
-        self._lobby = Lobby(settings, store, peer, grants, self._board, self._bots, starter, clock)
-        self._queue = MatchQueue(settings, store, self._lobby, starter, grants, self._tasks, clock)
-        self._facts = FactFollower(settings, store, peer, self._bots)
-        self.sweeper = Sweeper(
-            settings, store, peer, starter, self._board, self._bots, self._revocations, clock
-        )
+        starter = Starter(parts)
+        self._lobby = Lobby(parts, starter)
+        self._queue = MatchQueue(parts, self._lobby, starter)
+        self._facts = FactFollower(parts)
+        self.sweeper = Sweeper(parts, starter, self._revocations)
         """Puts right what was left behind; runs by itself."""
         check = StreamCheck(self._revocations, clock)
+        identity = Identity(settings, store, signer, self._revocations, clock)
         self._identity = IdentityServicer(
-            Identity(settings, store, signer, self._revocations, clock),
-            self._revocations,
-            check,
-            settings.stream_check_seconds,
+            identity, self._revocations, check, settings.stream_check_seconds
         )
-        self._matchmaker = MatchmakerServicer(
-            settings, store, self._lobby, self._board, self._bots, self._queue, check
-        )
+        self._matchmaker = MatchmakerServicer(parts, self._lobby, self._queue, check)
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Serve identity and the matchmaker on `server`."""
@@ -113,8 +117,8 @@ class MatchmakerService:
         """Refuse changes as retryable and end open streams; what was begun is finished."""
         self._lobby.drain()
         self._queue.drain()
-        self._board.drain()
-        self._bots.drain()
+        self._parts.board.drain()
+        self._parts.bots.drain()
         self._identity.drain()
         await asyncio.sleep(0)
 

@@ -12,13 +12,11 @@ from typing import Final
 
 import structlog
 
-from opolyx_matchmaker.bots import BotDirectory
+from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import (
-    Engine,
     EngineRefused,
     EngineUnavailable,
     GameLife,
-    Progression,
     SeatGrant,
 )
 from opolyx_matchmaker.refusals import engine_unavailable, room_error, room_not_found
@@ -31,12 +29,7 @@ from opolyx_matchmaker.rooms import (
     finish_start,
     undo_start,
 )
-from opolyx_matchmaker.settings import MatchmakerSettings
-from opolyx_matchmaker.store.base import Store
-from opolyx_matchmaker.watch import RoomBoard
 from opolyx_servicekit.errors import FailedPrecondition, InvalidArgument, ServiceError
-from opolyx_servicekit.tasks import TaskOwner
-from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
 
@@ -47,26 +40,17 @@ _LOST: Final = frozenset({"NO_RESERVATION", "GAME_CONFLICT"})
 class Starter:
     """Carries rooms from STARTING to STARTED."""
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        engine: Engine,
-        progression: Progression,
-        board: RoomBoard,
-        bots: BotDirectory,
-        tasks: TaskOwner,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         """Start nothing yet."""
-        self._settings = settings
-        self._store = store
-        self._engine = engine
-        self._progression = progression
-        self._board = board
-        self._bots = bots
-        self._tasks = tasks
-        self._clock = clock
+        self._settings = parts.settings
+        self._store = parts.store
+        self._engine = parts.engine
+        self._progression = parts.progression
+        self._board = parts.board
+        self._bots = parts.bots
+        self._tasks = parts.tasks
+        self._metrics = parts.metrics
+        self._clock = parts.clock
         self._running: dict[str, asyncio.Task[Room | ServiceError]] = {}
 
     async def start(self, room: Room) -> Room:
@@ -106,6 +90,7 @@ class Starter:
         try:
             return await self._run(room)
         except ServiceError as error:
+            self._metrics.starts_failed.labels(error.reason).inc()
             return error
 
     async def _run(self, room: Room) -> Room:
@@ -116,6 +101,7 @@ class Starter:
             raise room_error(started, room.room_id)
         self._board.publish(started)
         self._bots.tell_seated(started)
+        self._metrics.games_started.labels(room.ruleset).inc()
         _log.info("game_started", room_id=room.room_id, game_id=room.game_id)
         return started
 

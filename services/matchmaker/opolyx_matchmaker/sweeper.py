@@ -5,16 +5,12 @@ from typing import Final
 
 import structlog
 
-from opolyx_matchmaker.bots import BotDirectory
-from opolyx_matchmaker.peers import Engine, EngineRefused, EngineUnavailable, GameLife
+from opolyx_matchmaker.parts import Parts
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, GameLife
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.rooms import Occupant, Room, end, expire
-from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter
-from opolyx_matchmaker.store.base import Store
-from opolyx_matchmaker.watch import RoomBoard
 from opolyx_servicekit.errors import EnvironmentFault
-from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
 
@@ -28,26 +24,17 @@ class Sweeper:
     games are checked (`gone_check_seconds`).
     """
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        engine: Engine,
-        starter: Starter,
-        board: RoomBoard,
-        bots: BotDirectory,
-        revocations: Revocations,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, parts: Parts, starter: Starter, revocations: Revocations) -> None:
         """Sweep nothing before `run`."""
-        self._settings = settings
-        self._store = store
-        self._engine = engine
+        self._settings = parts.settings
+        self._store = parts.store
+        self._engine = parts.engine
+        self._board = parts.board
+        self._bots = parts.bots
+        self._metrics = parts.metrics
+        self._clock = parts.clock
         self._starter = starter
-        self._board = board
-        self._bots = bots
         self._revocations = revocations
-        self._clock = clock
 
     async def run(self) -> None:
         """Sweep for ever."""
@@ -97,4 +84,5 @@ class Sweeper:
         for seat in room.seats:
             if seat.occupant is Occupant.BOT:
                 self._bots.tell_released(seat.player_id, room.game_id)
+        self._metrics.players_released.labels("sweep").inc(len(room.holds))
         _log.warning("players_swept", room_id=room.room_id, game_id=room.game_id, life=life.value)

@@ -9,7 +9,15 @@ import pytest
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
-from support_matchmaker import Guest, Peers, Running, reason_of, running_matchmaker
+from support_matchmaker import (
+    LOST_REPLY,
+    REFUSED,
+    Guest,
+    Peers,
+    Running,
+    reason_of,
+    running_matchmaker,
+)
 
 
 def search(mm: Running, guest: Guest, **fields: Any) -> Any:
@@ -118,6 +126,27 @@ async def test_far_ratings_meet_when_the_window_has_widened(tmp_path: Path, peer
     assert "waiting" == kinds[0]
     assert "found" == kinds[-1]
     assert kinds.count("widened") >= 2
+
+
+async def test_refusing_engine_leaves_nobody_behind_in_a_room(mm: Running, peers: Peers) -> None:
+    ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
+    peers.engine.faults = [REFUSED]
+
+    ends = await asyncio.gather(_end(search(mm, ada)), _end(search(mm, bo)))
+
+    assert {grpc.StatusCode.UNAVAILABLE} == set(ends)
+    assert "" == (await mm.current(ada)).room_id
+    await mm.create(bo)
+
+
+async def test_lost_reply_in_quick_match_makes_one_game(mm: Running, peers: Peers) -> None:
+    ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
+    peers.engine.faults = [LOST_REPLY]
+
+    one, other = await asyncio.gather(found(search(mm, ada)), found(search(mm, bo)))
+
+    assert one.game_id == other.game_id
+    assert 1 == peers.engine.created
 
 
 async def test_unknown_ruleset_is_refused(mm: Running) -> None:

@@ -6,16 +6,14 @@ import grpc
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc as pb_grpc
-from opolyx_matchmaker.bots import BotDirectory
 from opolyx_matchmaker.lobby import Lobby
+from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.rpc.answers import StreamCheck
 from opolyx_matchmaker.rpc.offered_bots import OfferedBotHandlers
 from opolyx_matchmaker.rpc.quick_match import QuickMatchHandlers
 from opolyx_matchmaker.rpc.rooms import RoomHandlers
-from opolyx_matchmaker.settings import MatchmakerSettings
-from opolyx_matchmaker.store.base import Store
-from opolyx_matchmaker.watch import RoomBoard, StreamLimit
+from opolyx_matchmaker.watch import StreamLimit
 
 MATCHMAKER: Final = pb.DESCRIPTOR.services_by_name["MatchmakerService"]
 
@@ -25,25 +23,16 @@ class MatchmakerServicer(
 ):
     """Brings players and bots to a table."""
 
-    def __init__(
-        self,
-        settings: MatchmakerSettings,
-        store: Store,
-        lobby: Lobby,
-        board: RoomBoard,
-        bots: BotDirectory,
-        queue: MatchQueue,
-        check: StreamCheck,
-    ) -> None:
+    def __init__(self, parts: Parts, lobby: Lobby, queue: MatchQueue, check: StreamCheck) -> None:
         """Serve what the service was composed of."""
-        self._store = store
+        self._store = parts.store
         self._lobby = lobby
-        self._board = board
-        self._bots = bots
+        self._board = parts.board
+        self._bots = parts.bots
         self._queue = queue
         self._check = check
-        self._check_seconds = settings.stream_check_seconds
-        self._streams = StreamLimit(settings.streams_per_player)
+        self._check_seconds = parts.settings.stream_check_seconds
+        self._streams = StreamLimit(parts.settings.streams_per_player)
 
 
 def add_matchmaker(server: grpc.aio.Server, servicer: MatchmakerServicer) -> None:

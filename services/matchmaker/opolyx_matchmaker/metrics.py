@@ -1,0 +1,47 @@
+"""What the matchmaker counts; labels are rulesets and reasons, never rooms or players."""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+_WAITS: Final = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300)
+
+
+class MatchmakerMetrics:
+    """The matchmaker's own metrics."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        """Register with `registry`, or with one of their own."""
+        registry = registry or CollectorRegistry(auto_describe=True)
+        self.rooms_opened = Counter(
+            "opolyx_matchmaker_rooms_opened", "Rooms opened.", ("ruleset",), registry=registry
+        )
+        """Rooms opened, also by quick match, by ruleset."""
+        self.games_started = Counter(
+            "opolyx_matchmaker_games_started", "Games started.", ("ruleset",), registry=registry
+        )
+        """Games started, by ruleset."""
+        self.starts_failed = Counter(
+            "opolyx_matchmaker_starts_failed", "Starts that failed.", ("reason",), registry=registry
+        )
+        """Starts that the engine refused or did not answer, by the reason callers got."""
+        self.players_released = Counter(
+            "opolyx_matchmaker_players_released", "Players set free.", ("by",), registry=registry
+        )
+        """Players set free, by a fact or by the sweeper."""
+        self.facts_cursor = Gauge(
+            "opolyx_matchmaker_facts_cursor", "Number of the last fact taken.", registry=registry
+        )
+        """Number of the last fact taken."""
+        self.searching_players = Gauge(
+            "opolyx_matchmaker_searching_players", "Players in quick match.", registry=registry
+        )
+        """Players in quick match now."""
+        self.queue_wait_seconds = Histogram(
+            "opolyx_queue_wait_seconds",
+            "Seconds from the start of a search to its game.",
+            ("ruleset",),
+            registry=registry,
+            buckets=_WAITS,
+        )
+        """Seconds from the start of a search to its game, by ruleset."""

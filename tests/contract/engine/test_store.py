@@ -35,10 +35,9 @@ async def sqlite(directory: Path) -> AsyncIterator[GameStore]:
 STORES: dict[str, Opener] = {"sqlite": sqlite}
 
 
-@pytest.fixture(params=STORES.values(), ids=STORES.keys())
+@pytest.fixture(params=list(STORES))
 def opener(request: pytest.FixtureRequest) -> Opener:
-    found: Opener = request.param
-    return found
+    return STORES[request.param]
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Deadlines: shown, exact, and alive after a restart. Time is moved by hand."""
 
 import asyncio
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ async def until(
             return snapshot
         await asyncio.sleep(0.01)
     raise AssertionError("the game did not get there")
+
+
+def is_at(seq: int, game: pb.Snapshot) -> bool:
+    return game.seq == seq
 
 
 async def test_a_step_has_its_seconds_and_its_deadline_is_shown(tmp_path: Path) -> None:
@@ -114,8 +119,7 @@ async def test_missing_turns_in_a_row_ends_the_game(tmp_path: Path) -> None:
         while (await callers[0].game(game_id)).state == pb.GAME_STATE_RUNNING:
             seq += 1
             await clock.advance(75_000)
-            wanted = seq
-            await until(callers[0], game_id, lambda game, wanted=wanted: game.seq == wanted)
+            await until(callers[0], game_id, functools.partial(is_at, seq))
         assert 3 == seq
 
 

@@ -115,6 +115,7 @@ async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_miss
     process = Process(tmp_path, free_port())
     acknowledged: dict[str, int] = {}
     game_id, over = "", False
+    data, complete = b"", False
     try:
         for most in (3, 6, 1 << 30):
             async with process.channel() as channel:

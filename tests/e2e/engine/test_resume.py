@@ -1,6 +1,7 @@
 """Coming back: exactly what was missed, or a snapshot; never anything twice."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,7 @@ async def test_attaching_gives_what_was_missed_from_memory_or_from_the_store(
 
 
 async def test_too_many_missed_updates_become_a_snapshot(tmp_path: Path) -> None:
-    limits = {"recent_updates": 2, "most_missed_updates": 4}
+    limits: dict[str, Any] = {"recent_updates": 2, "most_missed_updates": 4}
     async with running_engine(tmp_path, **limits) as engine:
         game_id, callers = await opened(engine, 12)
         stream = await callers[0].play(game_id, after_seq=3)

@@ -67,6 +67,7 @@ async def test_people_play_a_game_by_commands(tmp_path: Path) -> None:
         assert [0, 1] == [snapshot.your_seat for snapshot in snapshots]
         decision, state, sent = awaited(snapshots[0].decisions), pb.GAME_STATE_RUNNING, 0
         seq = 0
+        updates: list[pb.Update] = []
         while state == pb.GAME_STATE_RUNNING:
             sent += 1
             stream = streams[decision.seat]

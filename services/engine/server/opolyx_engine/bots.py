@@ -25,7 +25,7 @@ from opolyx_rules.actions import (
     Action,
 )
 from opolyx_rules.chance import SeededChance
-from opolyx_rules.engine import default_action
+from opolyx_rules.engine import default_action, legal_actions
 from opolyx_rules.policies import POLICIES as _POLICIES
 from opolyx_rules.queries import awaited_seat
 from opolyx_servicekit.wall_clock import Clock
@@ -99,8 +99,6 @@ class BotDriver(Watcher):
         if not game.running or decision not in _bot_decisions(table):
             return
         seat, action = self._choose(table, decision)
-        if action[KIND] >= TIME_OUT:
-            return  # the clock does it
 
         def answered(answer: Answer) -> None:
             if answer.retry_after_ms:
@@ -174,6 +172,10 @@ def _fits(action: Action, decision: str) -> bool:
 
 
 def _default(table: Table, seat: int, decision: str) -> Action:
+    """What the game itself would play; where that is to wait for the clock, any legal action."""
     if decision[0] == "o":
         return (DECLINE_TRADE, seat, int(decision[1:]))
-    return default_action(table.state, seat)
+    action = default_action(table.state, seat)
+    if action[KIND] < TIME_OUT:
+        return action
+    return next(each for each in legal_actions(table.state, seat) if each[KIND] not in _ANSWERS)

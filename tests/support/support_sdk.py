@@ -2,10 +2,13 @@
 
 import asyncio
 import random
+import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import grpc
 
@@ -19,6 +22,7 @@ from opolyx.engine.v1 import (
     refusal_pb2,
 )
 from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
+from opolyx_sdk import AsyncClient
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
 from opolyx_sdk.board import SQUARES
@@ -343,3 +347,68 @@ async def scripted_server() -> AsyncIterator[tuple[ScriptedEngine, str]]:
     finally:
         engine.cut()
         await server.stop(0)
+
+
+OPOLYX = Path(sys.executable).with_name("opolyx")
+
+
+class ServeProcess:
+    """`opolyx serve` in a process of its own, that can be killed and started again."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._data_dir = data_dir
+        self.port = _free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        self._process = await asyncio.create_subprocess_exec(
+            OPOLYX,
+            "serve",
+            f"--port={self.port}",
+            f"--data={self._data_dir}",
+            "--bot-delay-ms=0",
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        line = await asyncio.wait_for(self._process.stdout.readline(), 30)
+        assert self.address in line.decode()
+
+    async def kill(self) -> None:
+        """As kill -9."""
+        assert self._process is not None
+        self._process.kill()
+        await self._process.communicate()
+
+    async def terminate(self) -> int:
+        """As SIGTERM; the exit code."""
+        assert self._process is not None
+        self._process.terminate()
+        await asyncio.wait_for(self._process.communicate(), 30)
+        assert self._process.returncode is not None
+        return self._process.returncode
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._process is not None and self._process.returncode is None:
+            await self.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+async def start_game(client: AsyncClient, ruleset: str = "blitz@full") -> str:
+    """A game of the client's guest with three built-in bots."""
+    await client.create_guest("Ada")
+    room = await client.create_room(ruleset, 4)
+    for policy in ("steady", "random", "steady"):
+        await client.add_bot(room.room_id, policy=policy)
+    return await client.start_game(room.room_id)

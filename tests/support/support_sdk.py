@@ -362,18 +362,20 @@ class ServeProcess:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        self._process = await asyncio.create_subprocess_exec(
-            OPOLYX,
-            "serve",
-            f"--port={self.port}",
-            f"--data={self._data_dir}",
-            "--bot-delay-ms=0",
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        log = self._data_dir / "serve.log"
+        with log.open("ab") as stderr:
+            self._process = await asyncio.create_subprocess_exec(
+                OPOLYX,
+                "serve",
+                f"--port={self.port}",
+                f"--data={self._data_dir}",
+                "--bot-delay-ms=0",
+                stdout=asyncio.subprocess.PIPE,
+                stderr=stderr,
+            )
         assert self._process.stdout is not None
         line = await asyncio.wait_for(self._process.stdout.readline(), 30)
-        assert self.address in line.decode()
+        assert self.address in line.decode(), log.read_text()[-3000:]
 
     async def kill(self) -> None:
         """As kill -9."""

@@ -11,7 +11,7 @@ class Backoff:
     first_s: float = 0.05
     """Longest first wait, seconds."""
 
-    most_s: float = 5.0
+    most_s: float = 3.0
     """Longest wait of all, seconds."""
 
     factor: float = 2.0

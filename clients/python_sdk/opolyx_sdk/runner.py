@@ -164,7 +164,9 @@ class _Playing:
         return any(one.decision_id == decision.decision_id for one in self._game.own_decisions)
 
     async def _decide(self, view: GameView, decision: Decision) -> Action:
-        budget = min(self._budget_s, max(0.05, decision.time_left() - _CLOCK_MARGIN_S))
+        left = decision.time_left() - _CLOCK_MARGIN_S
+        # A deadline that has passed was moved by an outage: the server says when it is over.
+        budget = min(self._budget_s, left) if left > 0 else self._budget_s
         started = time.perf_counter()
         try:
             return await self._thinker.think(partial(self._bot.decide, view, decision), budget)

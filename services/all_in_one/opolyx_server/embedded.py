@@ -25,6 +25,7 @@ from opolyx_matchmaker.store.sqlite import SqliteStore as MatchmakerStore
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
+from opolyx_server.serve import serve_until_stopped
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.rpc_metrics import RpcMetrics
@@ -116,8 +117,6 @@ class EmbeddedServer:
         on_ready: Callable[[str], None],
     ) -> int:
         """Serve until SIGTERM or SIGINT; the process's exit code."""
-        from opolyx_server.serve import serve_until_stopped
-
         return serve_until_stopped(
             cls(data_dir, bot_delay_ms=bot_delay_ms, listen=listen), on_ready
         )

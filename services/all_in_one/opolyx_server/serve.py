@@ -2,13 +2,25 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
 
-from opolyx_server.embedded import EmbeddedServer
 from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.server import run
 
 
-def serve_until_stopped(server: EmbeddedServer, on_ready: Callable[[str], None]) -> int:
+class Running(Protocol):
+    """A server that runs."""
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        ...
+
+
+def serve_until_stopped(
+    server: AbstractAsyncContextManager[Running], on_ready: Callable[[str], None]
+) -> int:
     """Run `server` until SIGTERM or SIGINT; the process's exit code.
 
     Args:
@@ -18,8 +30,8 @@ def serve_until_stopped(server: EmbeddedServer, on_ready: Callable[[str], None])
     configure_logs()
 
     async def main(stop: asyncio.Event) -> None:
-        async with server:
-            on_ready(server.address)
+        async with server as running:
+            on_ready(running.address)
             await stop.wait()
 
     return run(main)

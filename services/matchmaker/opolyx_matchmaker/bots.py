@@ -88,19 +88,32 @@ class OfferStream:
         """How often it said that it is ready."""
         self._news: asyncio.Queue[BotNews | ServiceError | None] = asyncio.Queue(_MOST_NEWS)
         self._told: set[str] = set()
+        self._over: set[str] = set()
 
     def tell(self, news: BotNews) -> None:
         """Queue news; a bot that reads none of it loses its stream, and asks anew."""
-        if news.kind is BotNewsKind.SEATED:
-            if news.game_id in self._told:
-                return
-            self._told.add(news.game_id)
-        else:
-            self._told.discard(news.game_id)
+        if not self._is_news(news):
+            return
         if self._news.qsize() >= _MOST_NEWS - 1:
             self.end(Unavailable("LIMIT", "the bot reads too slowly", metadata={"limit": "news"}))
         else:
             self._news.put_nowait(news)
+
+    def _is_news(self, news: BotNews) -> bool:
+        """Whether the bot must hear it; a game may be over before its start could be told."""
+        game_id = news.game_id
+        if news.kind is BotNewsKind.SEATED:
+            if game_id in self._told or game_id in self._over:
+                return False
+            self._told.add(game_id)
+            return True
+        if game_id in self._told:
+            self._told.discard(game_id)
+            return True
+        if len(self._over) >= MOST_GAMES:
+            self._over.clear()
+        self._over.add(game_id)
+        return False
 
     def end(self, error: ServiceError) -> None:
         """End the stream with an error, after the news that waits if there is room."""

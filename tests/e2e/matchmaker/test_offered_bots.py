@@ -158,3 +158,61 @@ async def test_bots_that_join_by_themselves_are_in_one_game(mm: Running) -> None
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await mm.join(robo, other)
     assert "ALREADY_PLAYING" == reason_of(caught.value)
+
+
+async def test_many_offered_bots_play_many_games_within_their_capacity(
+    mm: Running, peers: Peers
+) -> None:
+    """Hosts fight for 12 bots of 2 games each; every game ends, and frees them for the next."""
+    owner = await mm.guest("Owner")
+    offers = [Offer(mm, await mm.bot(owner, f"Robo {number}")) for number in range(12)]
+    most: dict[str, int] = {}
+    for offer in offers:
+        await offer.say(max_games=2)
+    listeners = [asyncio.create_task(_count_games(offer, most)) for offer in offers]
+    await eventually(lambda: len(most) == len(offers))
+
+    played = await asyncio.gather(*(_host_games(mm, peers, offers, n) for n in range(24)))
+
+    assert 24 * 4 == sum(played) == peers.engine.created
+    assert max(most.values()) <= 2
+    for offer in offers:
+        offer.call.cancel()
+    await asyncio.gather(*listeners, return_exceptions=True)
+
+
+async def _host_games(mm: Running, peers: Peers, offers: list[Offer], number: int) -> int:
+    """Four games in a row, each with the first bot that is free; how many were played."""
+    host = await mm.guest(f"Host {number}")
+    for game in range(4):
+        room = await mm.create(host)
+        for attempt in range(10_000):
+            try:
+                bot = offers[(number + game + attempt) % len(offers)].bot
+                await seat(mm, host, room, bot)
+                break
+            except grpc.aio.AioRpcError as error:
+                if reason_of(error) != "BOT_UNAVAILABLE":
+                    raise
+                await asyncio.sleep(0.01)
+        game_id = await mm.start(host, room)
+        peers.engine.finish(game_id)
+        await eventually(lambda: _is_free(mm, host), 20)
+    return 4
+
+
+async def _is_free(mm: Running, guest: Guest) -> bool:
+    current = await mm.current(guest)
+    return not (current.game_id or current.room_id)
+
+
+async def _count_games(offer: Offer, most: dict[str, int]) -> None:
+    """The most games that the bot was in at once, as its stream tells."""
+    games: set[str] = set()
+    while (answer := await offer.call.read()) is not grpc.aio.EOF:
+        assert isinstance(answer, pb.OfferBotResponse)
+        if answer.HasField("seated"):
+            games.add(answer.seated.game_id)
+        elif answer.HasField("released"):
+            games.discard(answer.released.game_id)
+        most[offer.bot.player_id] = max(most.get(offer.bot.player_id, 0), len(games))

@@ -22,6 +22,7 @@ from opolyx_rules.replay import (
     canonical_line,
     ends_turn,
     first_digest,
+    footer_line,
     header_line,
     make_record,
     record_line,
@@ -95,12 +96,12 @@ class _Verification:
         header = self._read_header()
         footer = self._read_footer()
         secret = self._secret(header, footer)
-        source: Chance | None = SeededChance(header.game_key(secret)) if secret else None
+        source = SeededChance(header.game_key(secret)) if self._complete else None
         self._digest = first_digest(header)
         state: State | None = None
         for seq, line in enumerate(self._lines[1:-2]):
             state = self._step(header, state, seq, line, source)
-        self._check_footer(footer, state)
+        self._check_footer(footer, secret, state)
 
     def verdict(self, problem: str, update: int | None) -> Verdict:
         return Verdict(
@@ -122,10 +123,11 @@ class _Verification:
                 raise _Mismatch(f"the file is not of the format {FORMAT}")
             seats = tuple([SeatRecord(**seat) for seat in values.pop("seats")])
             header = Header(seats=seats, **values)
+            _require_types(header)
             rules = header.rules()
             header.cards()
             header.game_key(b"")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise _Mismatch(f"the header can't be read: {error}") from error
         if header_line(header) != line:
             raise _Mismatch("the header is not in canonical form")
@@ -140,7 +142,7 @@ class _Verification:
             footer: dict[str, object] = json.loads(line)
             canonical = canonical_line(footer)
             keys = list(footer)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise _Mismatch(f"the footer can't be read: {error}") from error
         if canonical != line or keys != ["complete", "records", "log_digest", "secret", "result"]:
             raise _Mismatch("the footer is not in canonical form")
@@ -210,7 +212,7 @@ class _Verification:
             raise _Mismatch("its record does not have the digest of what it holds", seq)
         return record
 
-    def _check_footer(self, footer: dict[str, object], state: State | None) -> None:
+    def _check_footer(self, footer: dict[str, object], secret: bytes, state: State | None) -> None:
         if state is None or footer["records"] != self._done + 1:
             raise _Mismatch("the footer counts other records")
         if footer["log_digest"] != self._digest.hex():
@@ -218,9 +220,35 @@ class _Verification:
         if not self._complete:
             if footer["result"] is not None or footer["secret"]:
                 raise _Mismatch("a partial replay holds a result or a secret")
-            return
-        if not state.over:
+        elif not state.over:
             raise _Mismatch("the replay says that it is complete, but the game is not over")
-        self._result = result(state)
-        if footer["result"] != result_fields(self._result):
-            raise _Mismatch("the footer has another result")
+        else:
+            self._result = result(state)
+            if footer["result"] != result_fields(self._result):
+                raise _Mismatch("the footer has another result")
+        expected = footer_line(
+            self._done + 1, self._digest.hex(), secret=secret, outcome=self._result
+        )
+        if self._lines[-2] + b"\n" != expected:
+            raise _Mismatch("the footer is not in canonical form")
+
+
+def _require_types(header: Header) -> None:
+    """Refuse values of other types than the fields have: JSON gives whatever is in the file.
+
+    Raises:
+        TypeError: A value is of another type; a flag is no whole number.
+    """
+    texts = [header.game_id, header.ruleset, header.ruleset_digest, header.commitment]
+    numbers = [header.started_unix_ms, *header.options.values()]
+    for seat in header.seats:
+        texts += [seat.name, seat.kind, seat.policy, seat.nonce]
+        numbers += seat.cards.values()
+        if type(seat.vip) is not bool:
+            raise TypeError(f"{seat.vip!r} is no flag")
+    for text in texts:
+        if type(text) is not str:
+            raise TypeError(f"{text!r} is no text")
+    for number in numbers:
+        if type(number) is not int:
+            raise TypeError(f"{number!r} is no whole number")

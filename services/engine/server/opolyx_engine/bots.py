@@ -53,6 +53,7 @@ class BotDriver(Watcher):
         self._clock = clock
         self._ready: deque[tuple[GameActor, str]] = deque()
         self._asked: dict[str, set[str]] = {}
+        self._chances: dict[str, SeededChance] = {}
         self._wake = asyncio.Event()
 
     def changed(self, game: GameActor) -> None:
@@ -70,6 +71,7 @@ class BotDriver(Watcher):
     def ended(self, game: GameActor) -> None:
         """Forget the game."""
         self._asked.pop(game.game_id, None)
+        self._chances.pop(game.game_id, None)
 
     def _note(self, game: GameActor, decision: str) -> None:
         if self._think_s:
@@ -128,7 +130,7 @@ class BotDriver(Watcher):
         """What the bot does about a decision; the game's own default if its policy fails."""
         seat = _seat_of(table, decision)
         holder = table.header.holders[seat]
-        chance = SeededChance(self._key(table, seat, decision))
+        chance = self._chance(table.header.game_id)
         try:
             action = _POLICIES[holder.policy](table.state, seat, chance)
         except Exception:
@@ -136,10 +138,13 @@ class BotDriver(Watcher):
             return seat, _default(table, seat, decision)
         return seat, action if _fits(action, decision) else _default(table, seat, decision)
 
-    def _key(self, table: Table, seat: int, decision: str) -> bytes:
-        """Chance of the bot's own, never the game's; the same again with a development seed."""
-        text = f"{table.header.game_id} {seat} {decision}".encode()
-        return hashlib.sha256(self._seed + b"\x00" + text).digest()
+    def _chance(self, game_id: str) -> SeededChance:
+        """Chance of the bots' own, never the game's; the same again with a development seed."""
+        chance = self._chances.get(game_id)
+        if chance is None:
+            key = hashlib.sha256(self._seed + b"\x00" + game_id.encode()).digest()
+            chance = self._chances[game_id] = SeededChance(key)
+        return chance
 
 
 def _bot_decisions(table: Table) -> list[str]:

@@ -6,16 +6,19 @@ are.
 
 import json
 from dataclasses import dataclass
+from typing import Final
 
 from opolyx_engine.clocks import Clocks
 from opolyx_engine.store.base import Record
 from opolyx_rules import replay
 from opolyx_rules.actions import Action
 
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Entry:
-    """A record, decoded."""
+    """A record, decoded. Never changed."""
 
     line: replay.Record
     """What the replay holds of it."""
@@ -53,7 +56,7 @@ class Entry:
 
     def encode(self) -> Record:
         """The stored form."""
-        clocks = json.dumps(encode_clocks(self.clocks), separators=(",", ":")).encode()
+        clocks = _COMPACT.encode(encode_clocks(self.clocks)).encode()
         body = replay.record_line(self.line) + clocks
         return Record(self.seq, self.at_ms, self.command_id, body)
 

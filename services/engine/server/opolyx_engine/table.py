@@ -35,9 +35,9 @@ class LogMismatch(RuntimeError):
     """A stored record doesn't follow from those before it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Step:
-    """What one input makes of a table, before it is stored."""
+    """What one input makes of a table, before it is stored. Never changed."""
 
     entry: Entry
     """The record."""
@@ -52,9 +52,9 @@ class Step:
     """Where chance stands after it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Table:
-    """A game as it is stored."""
+    """A game as it is stored. Never changed, but not frozen: one is made for every step."""
 
     header: GameHeader
     """What is fixed."""
@@ -162,14 +162,18 @@ class Table:
 
     def after(self, step: Step) -> Self:
         """The table once `step` is stored."""
-        return replace(
-            self,
-            state=step.state,
-            seq=step.entry.seq,
-            clocks=step.entry.clocks,
-            log_digest=step.entry.log_digest,
-            places=step.places,
-            life=FINISHED if step.state.over else RUNNING,
+        return type(self)(
+            self.header,
+            self.ruleset,
+            self.dice,
+            self.commitment,
+            self.started_ms,
+            step.state,
+            step.entry.seq,
+            step.entry.clocks,
+            step.entry.log_digest,
+            step.places,
+            FINISHED if step.state.over else RUNNING,
         )
 
     def voided(self, reason: str) -> Self:

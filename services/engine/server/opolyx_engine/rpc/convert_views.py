@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from opolyx.engine.v1 import game_pb2 as pb
 from opolyx_engine.clocks import Clocks
+from opolyx_engine.rpc.shown import Shown
 from opolyx_rules import engine, views
 from opolyx_rules.content.boards import PROPERTIES
 from opolyx_rules.ids import NOBODY
@@ -36,24 +37,24 @@ def game_view(state: State, clocks: Clocks) -> pb.GameView:
     return view
 
 
-def game_delta(before: State, after: State, clocks: Clocks) -> pb.GameDelta:
+def game_delta(before: Shown, after: Shown, clocks: Clocks) -> pb.GameDelta:
     """What changed between two states of a game."""
-    delta = pb.GameDelta()
-    for seat in range(after.seats):
-        player = views.player_view(after, seat)
-        if player != views.player_view(before, seat):
+    delta = _delta_of_states(before.state, after.state, clocks)
+    for player, earlier in zip(after.players, before.players, strict=True):
+        if player != earlier:
             delta.players.append(_player(player))
+    return delta
+
+
+def _delta_of_states(before: State, after: State, clocks: Clocks) -> pb.GameDelta:
+    delta = pb.GameDelta()
     for square in _touched(before, after):
         delta.properties.append(_property(views.property_view(after, square)))
     turn = views.turn_view(after)
     if turn != views.turn_view(before):
         delta.turn.CopyFrom(_turn(turn))
-    auction = views.auction_view(after)
-    if auction != views.auction_view(before):
-        delta.auction.SetInParent()
-        if auction:
-            delta.auction.auction.CopyFrom(_auction(auction))
-    if (before.debts or after.debts) and _debts(before) != _debts(after):
+    _auction_part(delta, before, after)
+    if before.debts != after.debts or (after.debts and before.stack != after.stack):
         delta.debts.SetInParent()
         delta.debts.debts.extend(_debts(after))
     if before.offers != after.offers:
@@ -62,6 +63,15 @@ def game_delta(before: State, after: State, clocks: Clocks) -> pb.GameDelta:
     if after.over and not before.over:
         delta.result.CopyFrom(result_to_proto(after))
     return delta
+
+
+def _auction_part(delta: pb.GameDelta, before: State, after: State) -> None:
+    auction = views.auction_view(after)
+    if auction == views.auction_view(before):
+        return
+    delta.auction.SetInParent()
+    if auction:
+        delta.auction.auction.CopyFrom(_auction(auction))
 
 
 def result_to_proto(state: State) -> pb.ResultView:
@@ -95,7 +105,10 @@ def _touched(before: State, after: State) -> list[int]:
     return [
         square
         for square in PROPERTIES
-        if views.property_view(before, square) != views.property_view(after, square)
+        if before.owner[square] != after.owner[square]
+        or before.level[square] != after.level[square]
+        or before.mortgaged[square] != after.mortgaged[square]
+        or before.built[square] != after.built[square]
     ]
 
 

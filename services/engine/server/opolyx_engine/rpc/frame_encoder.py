@@ -1,6 +1,8 @@
 """Makes the frames of games: the `FrameMaker` of this wire."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.rpc.convert_decisions import decisions
@@ -8,11 +10,14 @@ from opolyx_engine.rpc.convert_events import event_to_proto
 from opolyx_engine.rpc.convert_seats import seats_to_proto
 from opolyx_engine.rpc.convert_views import game_delta, game_view
 from opolyx_engine.rpc.frames import attached_frame, detached_frame, packed, presence_frame
+from opolyx_engine.rpc.shown import Shown
 from opolyx_engine.store.base import FINISHED, RUNNING
 from opolyx_engine.table import Step, Table
 from opolyx_rules.actions import SEAT, TIME_OUT
 from opolyx_rules.views import state_digest
 from opolyx_servicekit.wall_clock import Clock
+
+_MOST_SHOWN: Final = 4_096  # games whose last views are kept
 
 
 class FrameEncoder:
@@ -21,16 +26,33 @@ class FrameEncoder:
     def __init__(self, clock: Clock) -> None:
         """Put `clock`'s time into snapshots."""
         self._clock = clock
+        self._shown: OrderedDict[str, Shown] = OrderedDict()
+
+    def _shown_of(self, table: Table) -> Shown:
+        """What is shown of a table: mostly what was made for its last step."""
+        known = self._shown.get(table.header.game_id)
+        if known is not None and known.state is table.state:
+            return known
+        return Shown(table.state)
+
+    def _keep(self, game_id: str, shown: Shown) -> None:
+        self._shown[game_id] = shown
+        self._shown.move_to_end(game_id)
+        if len(self._shown) > _MOST_SHOWN:
+            self._shown.popitem(last=False)
 
     def update(self, before: Table, step: Step) -> bytes:
         """What a step changed."""
-        entry, state = step.entry, step.state
+        entry, state, game_id = step.entry, step.state, before.header.game_id
+        earlier = self._shown_of(before)
+        shown = Shown(state, earlier)
+        self._keep(game_id, shown)
         update = pb.Update(
             seq=entry.seq,
             at_unix_ms=entry.at_ms,
             events=[event_to_proto(event) for event in step.events],
-            delta=game_delta(before.state, state, entry.clocks),
-            decisions=decisions(state, entry.clocks),
+            delta=game_delta(earlier, shown, entry.clocks),
+            decisions=decisions(shown, entry.clocks),
             state_digest=entry.state_digest,
             log_digest=entry.log_digest,
             command_id=entry.command_id,
@@ -38,7 +60,7 @@ class FrameEncoder:
         )
         if entry.action[0] < TIME_OUT:
             update.actor = entry.action[SEAT]
-        return packed(pb.Frame(game_id=before.header.game_id, update=update))
+        return packed(pb.Frame(game_id=game_id, update=update))
 
     def snapshot(self, table: Table, seat: int | None, connected: Sequence[int]) -> bytes:
         """The whole game."""
@@ -49,13 +71,14 @@ class FrameEncoder:
         self, table: Table, seat: int | None, connected: Sequence[int]
     ) -> pb.Snapshot:
         """The whole game as the holder of `seat`, or a spectator, sees it."""
+        running = table.life == RUNNING
         message = pb.Snapshot(
             seq=table.seq,
             ruleset=table.header.ruleset,
             ruleset_hash=table.ruleset.digest(),
             seats=seats_to_proto(table.header, table.ruleset),
             view=game_view(table.state, table.clocks),
-            decisions=decisions(table.state, table.clocks) if table.life == RUNNING else [],
+            decisions=decisions(self._shown_of(table), table.clocks) if running else [],
             now_unix_ms=self._clock.now_ms(),
             state_digest=state_digest(table.state),
             log_digest=table.log_digest,

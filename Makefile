@@ -95,6 +95,10 @@ rules-coverage: setup ## Print which tests prove which rule; fail if one has non
 bench: setup ## Measure, and print a table
 	$(BIN)/python tests/bench $(ARGS)
 
+.PHONY: bench-quick
+bench-quick: setup ## The same in seconds, for a first look
+	$(BIN)/python tests/bench --quick $(ARGS)
+
 .PHONY: cov
 cov: setup ## Run all tests and print what no test reaches
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)

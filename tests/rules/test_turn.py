@@ -372,7 +372,7 @@ def test_rolling_again_and_skipping_are_no_further_turns() -> None:
 
 
 @pytest.mark.rule("TURN-6")
-@pytest.mark.parametrize("name", rulesets_with(sides=0, third_die_from=1_000_000))
+@pytest.mark.parametrize("name", rulesets_with(sides=0))
 def test_rounds_go_on_when_the_first_seat_is_gone(name: str) -> None:
     """Seat 2 began and goes out on its own turn: the round rises once, as its place is passed."""
     state = table(name, first=2, turn=2, cash={2: 100}, round_number=19)

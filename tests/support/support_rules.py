@@ -208,9 +208,11 @@ def draw(state: State, name: str, *, square: int = 7) -> list[Event]:
 def idle_turn(state: State) -> list[Event]:
     """The awaited seat has a turn in which nothing happens: it ends as a visitor in jail."""
     seat = actors(state)[0]
-    if not state.jailed[seat]:
-        state.position[seat] = 7
-    return roll(state, 1, 2)
+    if state.jailed[seat]:
+        return roll(state, 1, 2)
+    third = [0] if state.round >= state.ruleset.third_die_from else []
+    state.position[seat] = 7 - len(third)
+    return roll(state, 1, 2, third=third)
 
 
 def idle_until(state: State, seat: int, round_number: int | None = None) -> list[Event]:

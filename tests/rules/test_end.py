@@ -8,6 +8,7 @@ from opolyx_rules import RULESETS, Event, State, actors, result
 from opolyx_rules.actions import DECLARE_BANKRUPTCY_BY, ROLL_BY, SURRENDER
 from opolyx_rules.events import GAME_ENDED, ROUND_STARTED, TURN_STARTED
 from opolyx_rules.ids import END_LAST_STANDING, END_ROUND_CAP
+from opolyx_rules.mechanics.rent import rent_tax_rate
 from opolyx_rules.queries import full_colour_groups, net_worth
 from opolyx_rules.reasons import GAME_OVER
 from opolyx_rules.ruleset import XP_EVERY_SEAT, XP_NONE, XP_WINNER
@@ -114,7 +115,7 @@ def test_rounds_are_counted_whoever_goes_out(ruleset: str, capped: bool) -> None
     number = cap if capped else min(99, cap - 1)
     state = table(ruleset, round_number=number, turn=2, first=2)
 
-    act(state, (SURRENDER, 2))
+    log = act(state, (SURRENDER, 2))
 
     for seat in (3, 0, 1):
         assert ([seat], number) == (actors(state), state.round)
@@ -124,6 +125,25 @@ def test_rounds_are_counted_whoever_goes_out(ruleset: str, capped: bool) -> None
         return
     assert [(ROUND_STARTED, number + 1)] == found(log, ROUND_STARTED)
     assert ([3], number + 1) == (actors(state), state.round)
+
+
+@pytest.mark.rule("RTAX-1", "TURN-6")
+@pytest.mark.statement("R014")
+@pytest.mark.parametrize(
+    "ruleset", [name for name in ALL if RULESETS[name].rent_tax_from < RULESETS[name].round_cap]
+)
+def test_rent_tax_starts_with_its_round_whoever_has_gone_out(ruleset: str) -> None:
+    """Case A-10: the first seat is out; the tax reads the new round from seat 3's turn on."""
+    state = table(ruleset, round_number=RULESETS[ruleset].rent_tax_from - 1, turn=2, first=2)
+    act(state, (SURRENDER, 2))
+
+    rates = []
+    for _ in range(4):
+        rates.append(rent_tax_rate(state))
+        finish_turn(state)
+
+    steps = RULESETS[ruleset].rent_tax_full - RULESETS[ruleset].rent_tax_from + 1
+    assert [0, 0, 0, 9_900 // steps] == rates
 
 
 @pytest.mark.rule("END-2", "END-4", "END-5")

@@ -2,9 +2,11 @@
 
 import pytest
 
+from opolyx.engine.v1 import decision_pb2, game_pb2
+from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.clocks import Clocks
-from opolyx_engine.rpc.convert_decisions import decisions
-from opolyx_engine.rpc.convert_views import game_delta, game_view
+from opolyx_engine.rpc.convert_decisions import add_decisions
+from opolyx_engine.rpc.convert_views import fill_delta, game_view
 from opolyx_engine.rpc.shown import Shown
 from opolyx_rules.chance import SeededChance
 from opolyx_rules.editions import RULESETS
@@ -28,7 +30,8 @@ def test_deltas_applied_one_after_another_give_the_whole_view(ruleset: str) -> N
         following = state.clone()
         apply(following, POLICIES["random"](state, seat, own), chance)
         after = Shown(following, shown)
-        delta = game_delta(shown, after, clocks)
+        delta = game_pb2.GameDelta()
+        fill_delta(delta, shown, after, clocks)
         for player in delta.players:
             mirror.players[player.seat].CopyFrom(player)
         squares = [each.square for each in mirror.properties]
@@ -50,6 +53,12 @@ def test_deltas_applied_one_after_another_give_the_whole_view(ruleset: str) -> N
         assert decisions(Shown(following), clocks) == decisions(after, clocks)
         check_template(after)
         state, shown = following, after
+
+
+def decisions(shown: Shown, clocks: Clocks) -> list[decision_pb2.Decision]:
+    update = pb.Update()
+    add_decisions(update.decisions, shown, clocks)
+    return list(update.decisions)
 
 
 def check_template(shown: Shown) -> None:

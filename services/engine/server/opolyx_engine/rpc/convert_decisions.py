@@ -1,10 +1,13 @@
 """The decisions that are open, with all that is needed to answer them."""
 
+from functools import lru_cache
+from typing import Any, cast
+
 from opolyx.engine.v1 import decision_pb2 as pb
 from opolyx_engine.clocks import Clocks
 from opolyx_engine.rpc.convert_actions import action_to_proto
 from opolyx_engine.rpc.shown import Shown
-from opolyx_rules.actions import ACCEPT_TRADE, DECLINE_TRADE, KIND
+from opolyx_rules.actions import ACCEPT_TRADE, DECLINE_TRADE, KIND, Action
 from opolyx_rules.engine import check, legal_actions
 from opolyx_rules.ids import PHASE_PAYMENT, Seat
 from opolyx_rules.mechanics.offers import may_propose, offers_by, trade_partners
@@ -14,51 +17,53 @@ from opolyx_rules.state import Offer, State
 _ANSWERS = frozenset({ACCEPT_TRADE, DECLINE_TRADE})
 
 
-def decisions(shown: Shown, clocks: Clocks) -> list[pb.Decision]:
-    """All open decisions: the awaited seat's, then each offer's."""
+def add_decisions(target: Any, shown: Shown, clocks: Clocks) -> None:
+    """Add all open decisions to `target`, repeated: the awaited seat's, then each offer's.
+
+    Filled in place, as everything of an update: messages that are put into others are copied.
+    """
     state = shown.state
     if state.over:
-        return []
-    return [
-        _awaited(shown, clocks),
-        *(_offered(state, offer, clocks) for offer in state.offers),
-    ]
+        return
+    _fill_awaited(target.add(), shown, clocks)
+    for offer in state.offers:
+        _fill_offered(target.add(), state, offer, clocks)
 
 
-def _awaited(shown: Shown, clocks: Clocks) -> pb.Decision:
+def _fill_awaited(decision: pb.Decision, shown: Shown, clocks: Clocks) -> None:
     state = shown.state
     seat, phase = awaited_seat(state), awaited_phase(state)
-    decision = pb.Decision(
-        decision_id=f"d{state.decision}",
-        seat=seat,
-        phase=pb.Phase.ValueType(phase),
-        deadline_unix_ms=clocks.deadline_ms,
-        legal_actions=[
-            action_to_proto(action)
-            for action in legal_actions(state, seat)
-            if action[KIND] not in _ANSWERS
-        ],
-    )
+    decision.decision_id = f"d{state.decision}"
+    decision.seat = seat
+    decision.phase = cast("pb.Phase.ValueType", phase)
+    decision.deadline_unix_ms = clocks.deadline_ms
+    actions = legal_actions(state, seat)
+    if state.offers:
+        actions = [action for action in actions if action[KIND] not in _ANSWERS]
+    decision.MergeFromString(b"".join([_legal_action(action) for action in actions]))
     if may_propose(state, seat):
         _fill_template(decision.trade_template, shown, seat)
     if phase == PHASE_PAYMENT and (debt := debt_of(state, seat)) is not None:
         decision.amount_owed = debt_total(debt)
-    return decision
 
 
-def _offered(state: State, offer: Offer, clocks: Clocks) -> pb.Decision:
+@lru_cache(maxsize=8192)
+def _legal_action(action: Action) -> bytes:
+    """A decision's field `legal_actions` with one action, as bytes to be merged."""
+    return pb.Decision(legal_actions=[action_to_proto(action)]).SerializeToString()
+
+
+def _fill_offered(decision: pb.Decision, state: State, offer: Offer, clocks: Clocks) -> None:
     offer_id, recipient = offer[0], offer[2]
-    answers = [(kind, recipient, offer_id) for kind in (ACCEPT_TRADE, DECLINE_TRADE)]
-    return pb.Decision(
-        decision_id=f"o{offer_id}",
-        seat=recipient,
-        phase=pb.PHASE_OFFER,
-        deadline_unix_ms=clocks.offer_deadline_ms(offer_id),
-        legal_actions=[
-            action_to_proto(answer) for answer in answers if check(state, answer) is None
-        ],
-        offer_id=offer_id,
-    )
+    decision.decision_id = f"o{offer_id}"
+    decision.seat = recipient
+    decision.phase = pb.PHASE_OFFER
+    decision.deadline_unix_ms = clocks.offer_deadline_ms(offer_id)
+    decision.offer_id = offer_id
+    for kind in (ACCEPT_TRADE, DECLINE_TRADE):
+        answer = (kind, recipient, offer_id)
+        if check(state, answer) is None:
+            decision.legal_actions.append(action_to_proto(answer))
 
 
 def _fill_template(message: pb.TradeTemplate, shown: Shown, seat: Seat) -> None:

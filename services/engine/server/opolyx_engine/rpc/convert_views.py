@@ -16,7 +16,7 @@ from opolyx_rules.ids import NOBODY
 from opolyx_rules.state import Offer, State
 from opolyx_rules.views import Ints
 
-_DICE: Final = frozenset({"die1", "die2", "third"})
+_TURN_SCALARS: Final = views.TURN_FIELDS[:-3]  # the last three are the dice
 _ABSENT: Final = frozenset({"financed_square", "owner", "awaited_seat"})
 
 
@@ -25,10 +25,10 @@ def game_view(state: State, clocks: Clocks) -> pb.GameView:
     view = pb.GameView(
         players=[_player(views.player_view(state, seat)) for seat in range(state.seats)],
         properties=[_property(views.property_view(state, square)) for square in PROPERTIES],
-        turn=_turn(views.turn_view(state)),
         debts=_debts(state),
         offers=_offers(state, clocks),
     )
+    _fill_turn(view.turn, views.turn_view(state))
     auction = views.auction_view(state)
     if auction:
         view.auction.CopyFrom(_auction(auction))
@@ -37,22 +37,20 @@ def game_view(state: State, clocks: Clocks) -> pb.GameView:
     return view
 
 
-def game_delta(before: Shown, after: Shown, clocks: Clocks) -> pb.GameDelta:
-    """What changed between two states of a game."""
-    delta = _delta_of_states(before.state, after.state, clocks)
+def fill_delta(delta: pb.GameDelta, before: Shown, after: Shown, clocks: Clocks) -> None:
+    """Put into `delta` what changed between two states of a game."""
     for player, earlier in zip(after.players, before.players, strict=True):
         if player != earlier:
-            delta.players.append(_player(player))
-    return delta
+            _fill(delta.players.add(), views.PLAYER_FIELDS, player)
+    _fill_of_states(delta, before.state, after.state, clocks)
 
 
-def _delta_of_states(before: State, after: State, clocks: Clocks) -> pb.GameDelta:
-    delta = pb.GameDelta()
+def _fill_of_states(delta: pb.GameDelta, before: State, after: State, clocks: Clocks) -> None:
     for square in _touched(before, after):
         delta.properties.append(_property(views.property_view(after, square)))
     turn = views.turn_view(after)
     if turn != views.turn_view(before):
-        delta.turn.CopyFrom(_turn(turn))
+        _fill_turn(delta.turn, turn)
     _auction_part(delta, before, after)
     if before.debts != after.debts or (after.debts and before.stack != after.stack):
         delta.debts.SetInParent()
@@ -62,7 +60,6 @@ def _delta_of_states(before: State, after: State, clocks: Clocks) -> pb.GameDelt
         delta.offers.offers.extend(_offers(after, clocks))
     if after.over and not before.over:
         delta.result.CopyFrom(result_to_proto(after))
-    return delta
 
 
 def _auction_part(delta: pb.GameDelta, before: State, after: State) -> None:
@@ -112,34 +109,33 @@ def _touched(before: State, after: State) -> list[int]:
     ]
 
 
-def _fields(message: Any, names: tuple[str, ...], values: Ints) -> None:
+def _fill(message: Any, names: tuple[str, ...], values: Ints) -> None:
     for name, value in zip(names, values, strict=True):
-        if value and name not in _DICE and (value != NOBODY or name not in _ABSENT):
+        if name in _ABSENT:
+            if value != NOBODY:
+                setattr(message, name, value)
+        elif value:
             setattr(message, name, value)
-        elif value == 0 and name in _ABSENT:
-            setattr(message, name, 0)
 
 
 def _player(values: Ints) -> pb.PlayerView:
     message = pb.PlayerView()
-    _fields(message, views.PLAYER_FIELDS, values)
+    _fill(message, views.PLAYER_FIELDS, values)
     return message
 
 
 @lru_cache(maxsize=2048)
 def _property(values: Ints) -> pb.PropertyView:
     message = pb.PropertyView()
-    _fields(message, views.PROPERTY_FIELDS, values)
+    _fill(message, views.PROPERTY_FIELDS, values)
     return message
 
 
-def _turn(values: Ints) -> pb.TurnView:
-    message = pb.TurnView()
-    _fields(message, views.TURN_FIELDS, values)
-    die1, die2, third = values[-3:]
+def _fill_turn(message: pb.TurnView, values: Ints) -> None:
+    _fill(message, _TURN_SCALARS, values[: len(_TURN_SCALARS)])
+    die1, die2, third = values[len(_TURN_SCALARS) :]
     if die1:
         message.dice.extend((die1, die2, third) if third else (die1, die2))
-    return message
 
 
 def _auction(values: Ints) -> pb.AuctionView:

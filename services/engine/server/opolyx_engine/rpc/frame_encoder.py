@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.rpc.convert_decisions import decisions
+from opolyx_engine.rpc.convert_decisions import add_decisions
 from opolyx_engine.rpc.convert_events import event_to_proto
 from opolyx_engine.rpc.convert_seats import seats_to_proto
-from opolyx_engine.rpc.convert_views import game_delta, game_view
+from opolyx_engine.rpc.convert_views import fill_delta, game_view
 from opolyx_engine.rpc.frames import attached_frame, detached_frame, packed, presence_frame
 from opolyx_engine.rpc.shown import Shown
-from opolyx_engine.store.base import FINISHED, RUNNING
+from opolyx_engine.store.base import RUNNING
 from opolyx_engine.table import Step, Table
 from opolyx_rules.actions import SEAT, TIME_OUT
 from opolyx_rules.views import state_digest
@@ -47,20 +47,20 @@ class FrameEncoder:
         earlier = self._shown_of(before)
         shown = Shown(state, earlier)
         self._keep(game_id, shown)
-        update = pb.Update(
-            seq=entry.seq,
-            at_unix_ms=entry.at_ms,
-            events=[event_to_proto(event) for event in step.events],
-            delta=game_delta(earlier, shown, entry.clocks),
-            decisions=decisions(shown, entry.clocks),
-            state_digest=entry.state_digest,
-            log_digest=entry.log_digest,
-            command_id=entry.command_id,
-            state=pb.GameState.ValueType(FINISHED if state.over else RUNNING),
-        )
+        frame = pb.Frame(game_id=game_id)
+        update = frame.update
+        update.seq = entry.seq
+        update.at_unix_ms = entry.at_ms
+        update.events.extend([event_to_proto(event) for event in step.events])
+        fill_delta(update.delta, earlier, shown, entry.clocks)
+        add_decisions(update.decisions, shown, entry.clocks)
+        update.state_digest = entry.state_digest
+        update.log_digest = entry.log_digest
+        update.command_id = entry.command_id
+        update.state = pb.GAME_STATE_FINISHED if state.over else pb.GAME_STATE_RUNNING
         if entry.action[0] < TIME_OUT:
             update.actor = entry.action[SEAT]
-        return packed(pb.Frame(game_id=game_id, update=update))
+        return packed(frame)
 
     def snapshot(self, table: Table, seat: int | None, connected: Sequence[int]) -> bytes:
         """The whole game."""
@@ -71,14 +71,12 @@ class FrameEncoder:
         self, table: Table, seat: int | None, connected: Sequence[int]
     ) -> pb.Snapshot:
         """The whole game as the holder of `seat`, or a spectator, sees it."""
-        running = table.life == RUNNING
         message = pb.Snapshot(
             seq=table.seq,
             ruleset=table.header.ruleset,
             ruleset_hash=table.ruleset.digest(),
             seats=seats_to_proto(table.header, table.ruleset),
             view=game_view(table.state, table.clocks),
-            decisions=decisions(self._shown_of(table), table.clocks) if running else [],
             now_unix_ms=self._clock.now_ms(),
             state_digest=state_digest(table.state),
             log_digest=table.log_digest,
@@ -86,6 +84,8 @@ class FrameEncoder:
             connected_seats=connected,
             state=pb.GameState.ValueType(table.life),
         )
+        if table.life == RUNNING:
+            add_decisions(message.decisions, self._shown_of(table), table.clocks)
         if seat is not None:
             message.your_seat = seat
         return message

@@ -17,7 +17,12 @@ _TAG: Final = b"\x0a"  # field 1, length-delimited
 def packed(frame: pb.Frame) -> bytes:
     """The frame as a piece of a response."""
     body = frame.SerializeToString()
-    return _TAG + _varint(len(body)) + body
+    size = len(body)
+    if size < 0x80:
+        return b"\x0a%c" % size + body
+    if size < 0x4000:
+        return b"\x0a%c%c" % (size & 0x7F | 0x80, size >> 7) + body
+    return _TAG + _varint(size) + body
 
 
 def presence_frame(game_id: str, connected: Iterable[int]) -> bytes:

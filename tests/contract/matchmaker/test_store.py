@@ -97,6 +97,7 @@ async def test_same_request_makes_one_room(store: Store) -> None:
     assert await store.get_room("r_2") is None
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_creator_is_placed_and_can_open_no_second_room(store: Store) -> None:
     await opened(store, 1)
 
@@ -107,6 +108,7 @@ async def test_creator_is_placed_and_can_open_no_second_room(store: Store) -> No
     assert [("r_1", 0)] == [(p.room_id, p.seat) for p in await store.placements("p_host1")]
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_parallel_joins_of_one_player_give_one_seat(store: Store) -> None:
     for number in range(1, 11):
         await opened(store, number)
@@ -189,6 +191,7 @@ async def test_unknown_room_is_not_found(store: Store) -> None:
     assert RoomRefusal(RefusalKind.ROOM_NOT_FOUND) == outcome
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_release_frees_one_player_exactly_once(store: Store) -> None:
     await started(store, 1, person("host1"), person("eve"))
     fact = Fact(1, "g_1", FactKind.SEAT_RELEASED, "p_eve")

@@ -28,6 +28,7 @@ async def two_in_a_game(mm: Running) -> tuple[Guest, Guest, str]:
     return ada, bo, await mm.start(ada, room)
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_eliminated_player_may_join_elsewhere_while_the_game_goes_on(
     mm: Running, peers: Peers
 ) -> None:
@@ -41,6 +42,7 @@ async def test_eliminated_player_may_join_elsewhere_while_the_game_goes_on(
     assert game_id == (await mm.current(ada)).game_id
 
 
+@pytest.mark.rule("TABLE-6")
 @pytest.mark.parametrize("ending", ["finish", "void"])
 async def test_end_of_the_game_frees_all(mm: Running, peers: Peers, ending: str) -> None:
     ada, bo, game_id = await two_in_a_game(mm)

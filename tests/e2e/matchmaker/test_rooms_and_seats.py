@@ -62,6 +62,7 @@ async def test_bad_rooms_are_refused(
     assert (reason, [field]) == (reason_of(error), bad_fields(error))
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_hundred_parallel_joins_of_one_player_give_one_seat(mm: Running) -> None:
     """A-28: many open games, one double-clicking player."""
     hosts = [await mm.guest(f"Host {number}") for number in range(10)]
@@ -105,6 +106,7 @@ async def test_joining_again_gets_the_same_seat(mm: Running) -> None:
     assert first.room == again.room
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_leaving_frees_for_another_room(mm: Running) -> None:
     ada, bo, eve = [await mm.guest(name) for name in ("Ada", "Bo", "Eve")]
     one, other = await mm.create(ada), await mm.create(bo)

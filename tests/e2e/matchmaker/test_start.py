@@ -97,6 +97,7 @@ async def test_engine_gets_the_seats_nonces_options_and_grants(mm: Running, peer
     assert b"share" not in (await mm.get(bo, room)).SerializeToString()
 
 
+@pytest.mark.rule("TABLE-4")
 async def test_only_the_creator_starts_and_only_with_every_seat_filled(mm: Running) -> None:
     ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
     room = await mm.create(ada, seats=3)
@@ -120,6 +121,7 @@ async def test_starting_again_is_the_same_game(mm: Running, peers: Peers) -> Non
     assert 1 == peers.engine.created
 
 
+@pytest.mark.rule("TABLE-6")
 async def test_players_are_in_the_game_and_nowhere_else(mm: Running) -> None:
     ada, bo, room = await full_room(mm)
     game_id = await mm.start(ada, room)

@@ -130,6 +130,7 @@ def test_kick_is_the_creators_and_about_persons() -> None:
     assert RefusalKind.NOT_IN_ROOM == refused(kick(room, "p_ada", "p_nobody"))
 
 
+@pytest.mark.rule("TABLE-1")
 def test_bots_are_seated_where_the_creator_says() -> None:
     room = room_of(ADA, OPEN_SEAT, OPEN_SEAT)
 
@@ -170,6 +171,26 @@ def test_withdrawn_bot_leaves_an_open_room_but_no_game() -> None:
     assert started == withdraw(started, "b_robo")
 
 
+@pytest.mark.rule("TABLE-3")
+def test_no_change_touches_the_ruleset_or_the_number_of_seats() -> None:
+    room = room_of(ADA, BO, OPEN_SEAT)
+    with_bot = done(add_bot(room, "p_ada", STEADY, 2))
+    starting = done(begin_start(with_bot, "p_ada"))
+    changed = [
+        done(join(room, CY)),
+        done(leave(room, "p_bo")),
+        done(kick(room, "p_ada", "p_bo")),
+        with_bot,
+        done(remove_bot(with_bot, "p_ada", 2)),
+        starting,
+        done(undo_start(starting, 5000)),
+        done(finish_start(starting)),
+    ]
+
+    assert {(room.ruleset, 3)} == {(each.ruleset, len(each.seats)) for each in changed}
+
+
+@pytest.mark.rule("TABLE-4")
 def test_start_needs_the_creator_and_every_seat() -> None:
     assert RefusalKind.NOT_CREATOR == refused(begin_start(room_of(ADA, BO), "p_bo"))
     assert RefusalKind.SEATS_OPEN == refused(begin_start(room_of(ADA, OPEN_SEAT), "p_ada"))

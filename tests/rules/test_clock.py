@@ -77,13 +77,18 @@ SECONDS = {"classic": 75, "team": 75, "halal": 75, "fortune": 75, "blitz": 60, "
 
 
 @pytest.mark.rule("CLOCK-1")
-@pytest.mark.statement("R173", "R174", "R175", "R176")
+@pytest.mark.statement("R173")
 @pytest.mark.parametrize("ruleset", ALL)
 def test_turn_has_its_seconds(ruleset: str) -> None:
-    """75; Blitz 60, slightly shorter; Speed 45, the shortest."""
-    state = table(ruleset)
+    assert RULESETS[ruleset].turn_seconds == step_seconds(table(ruleset))
 
-    assert SECONDS[ruleset.split("@", maxsplit=1)[0]] == step_seconds(state)
+
+@pytest.mark.rule("CLOCK-1")
+@pytest.mark.statement("R174", "R175", "R176")
+@pytest.mark.parametrize("ruleset", [name for name in ALL if name.split("@")[0] in SECONDS])
+def test_seconds_of_the_published_modes(ruleset: str) -> None:
+    """75; Blitz 60, slightly shorter; Speed 45, the shortest."""
+    assert SECONDS[ruleset.split("@", maxsplit=1)[0]] == RULESETS[ruleset].turn_seconds
     assert SECONDS["speed"] < SECONDS["blitz"] < SECONDS["classic"]
 
 
@@ -289,7 +294,6 @@ def test_time_out_passes_the_bid(ruleset: str) -> None:
 @pytest.mark.parametrize("ruleset", ALL)
 def test_missed_turns_in_a_row_surrender(ruleset: str) -> None:
     allowed = RULESETS[ruleset].missed_turns
-    assert (3 if ruleset.endswith("@guide") else 2) == allowed
     state = table(ruleset)
 
     for missed in range(1, allowed):
@@ -301,6 +305,17 @@ def test_missed_turns_in_a_row_surrender(ruleset: str) -> None:
     assert [(SURRENDERED, 0, SURRENDER_MISSED_TURNS)] == found(log, SURRENDERED)
     assert 1 == state.out_order[0]
     assert [1] == actors(state)
+
+
+@pytest.mark.rule("CLOCK-4")
+@pytest.mark.statement("R180")
+@pytest.mark.parametrize(
+    ("edition", "allowed"), [("origins", 2), ("guide", 3), ("teams", 2), ("full", 2)]
+)
+def test_missed_turns_of_the_editions(edition: str, allowed: int) -> None:
+    rulesets = [RULESETS[name] for name in ALL if RULESETS[name].edition == edition]
+
+    assert {allowed} == {ruleset.missed_turns for ruleset in rulesets}
 
 
 @pytest.mark.rule("CLOCK-4")

@@ -216,7 +216,7 @@ class ScriptedEngine(engine_service_pb2_grpc.EngineServiceServicer):
         return accepted(command, update.seq)
 
     async def until(self, true: Callable[[], bool]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while not true():  # noqa: ASYNC110 - a test's wait
                 await asyncio.sleep(0.005)
 

@@ -284,8 +284,9 @@ class Session:
         attachment.unserved += 1
         if attachment.unserved > _MOST_UNSERVED:
             return self._close(attachment, MirrorBroken(attachment.game_id, seq))
-        # What should have come did not: only a fresh snapshot can help.
-        attachment.distrusted = mirror is not None
+        if attachment.unserved > 1:
+            # What should have come did not, twice: only a fresh snapshot can help.
+            attachment.distrusted = mirror is not None
         self._ask(attachment)
         return []
 

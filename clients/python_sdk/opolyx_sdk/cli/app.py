@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -24,11 +25,11 @@ _FAILED = 1
 _UNUSABLE = 2
 
 
-def main() -> None:
-    """Run the command line; ends the process."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, by default the process's own; ends the process."""
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
-        sys.exit(app())
+        sys.exit(app(sys.argv[1:] if arguments is None else arguments))
     except OpolyxError as error:
         _errors.print(f"opolyx: {error}", markup=False, highlight=False)
         sys.exit(_UNUSABLE)

@@ -1,0 +1,84 @@
+"""The command line, as far as it needs no server."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from opolyx_sdk import MissingExtra
+from opolyx_sdk.cli import app, embedded, main
+from opolyx_sdk.cli.demo import _free_directory
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(**_: object) -> list[EntryPoint]:
+        return []
+
+    monkeypatch.setattr(embedded, "entry_points", none)
+
+
+@pytest.mark.usefixtures("nothing_installed")
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_without_a_server_the_command_says_what_to_install(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command])
+
+    assert 2 == ended.value.code
+    assert "pip install opolyx-server" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_a_missing_server_is_an_error_of_its_own() -> None:
+    with pytest.raises(MissingExtra):
+        embedded.find_embedded()
+
+
+def test_the_installed_server_is_found() -> None:
+    assert "EmbeddedServer" == getattr(embedded.find_embedded(), "__name__", "")
+
+
+def test_the_version_is_told_to_people_and_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert 0 == app.show_version()
+    assert 0 == app.show_version(as_json=True)
+    people, machines = capsys.readouterr().out.splitlines()
+
+    assert people.startswith("opolyx ")
+    assert json.loads(machines)["version"] in people
+
+
+def test_a_kept_directory_is_never_written_over(tmp_path: Path) -> None:
+    first = _free_directory(tmp_path / "kept")
+    (first / "opolyx.sqlite").touch()
+    second = _free_directory(tmp_path / "kept")
+
+    assert tmp_path / "kept" == first
+    assert tmp_path / "kept" / "run-2" == second
+
+
+def test_the_sdk_alone_brings_no_rules_no_server_and_no_settings() -> None:
+    code = (
+        "import sys, opolyx_sdk; "
+        "print([m for m in sys.modules if m.split('.')[0] in"
+        " {'opolyx_rules', 'opolyx_engine', 'opolyx_server', 'pydantic', 'rich', 'cyclopts'}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]" == done.stdout.strip()
+
+
+def test_without_the_rules_local_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['opolyx_rules'] = None\n"
+        "from opolyx_sdk import MissingExtra\n"
+        "try:\n    import opolyx_sdk.local.verify\n"
+        "except MissingExtra as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "opolyx-sdk[local]" in done.stdout

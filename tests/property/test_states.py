@@ -35,7 +35,7 @@ STEPS = 12
 
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_a_clone_shares_nothing_that_changes(name: str, seats: int) -> None:
-    for state in random_states(get_ruleset(name), seats, "clone", 40):
+    for state in random_states(get_ruleset(name), seats, "clone", 25):
         before = encode(state)
         clone = state.clone()
         assert before == encode(clone)
@@ -49,7 +49,7 @@ def test_a_clone_shares_nothing_that_changes(name: str, seats: int) -> None:
 @pytest.mark.parametrize(("name", "seats"), TABLES)
 def test_a_state_survives_its_bytes(name: str, seats: int) -> None:
     """Decoded, it is the same to every question and plays on the same way."""
-    for state in random_states(get_ruleset(name), seats, "codec", 40):
+    for state in random_states(get_ruleset(name), seats, "codec", 25):
         again = decode(encode(state), state.ruleset)
 
         assert encode(state) == encode(again)

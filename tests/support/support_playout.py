@@ -54,7 +54,7 @@ _SURRENDER: Final = 0.0004
 _SURRENDER_IN_TROUBLE: Final = 0.006  # with a debt or an auction open, where leaving matters most
 _TIME_OUT: Final = 0.01
 _TIME_OUT_AGAIN: Final = 0.2  # of who has just missed a turn
-_CAPS: Final = (8, 15, 25, 40, 60, 90, 130)
+_CAPS: Final = (6, 10, 15, 25, 40, 60, 110)
 _CASH: Final = (15_000, 15_000, 15_000, 8_000, 4_000, 30_000)
 
 

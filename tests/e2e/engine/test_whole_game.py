@@ -26,9 +26,14 @@ async def watch_to_end(engine: Engine, game_id: str) -> list[pb.Update]:
     """Every update of a game, seen as a spectator."""
     watcher = await engine.caller("p_watcher")
     stream = await watcher.play(game_id, spectator=True)
+    stored = await engine.store.game(game_id)
+    assert stored is not None
     seen: list[pb.Update] = []
     while True:
         frame = await stream.frame()
+        sent = frame.SerializeToString()
+        assert stored.secret not in sent
+        assert stored.secret.hex().encode() not in sent
         kind = frame.WhichOneof("kind")
         if kind == "snapshot" and frame.snapshot.state != pb.GAME_STATE_RUNNING:
             return seen

@@ -1,11 +1,13 @@
 """Parts that need neither a game nor a wire."""
 
 import pytest
+from prometheus_client import CollectorRegistry, generate_latest
 
 from opolyx_engine.command import COMMAND_ID_REUSED, TOO_FAST, Answer, Command
 from opolyx_engine.command_rate import CommandRate
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import BUILT_IN, PERSON, GameHeader, Holder, HouseOptions
+from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.recent_commands import MOST_KEPT, RecentCommands
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.update_ring import UpdateRing
@@ -88,3 +90,20 @@ def test_a_development_seed_makes_reservations_reproducible() -> None:
 def test_settings_have_defaults_and_mask_the_seed() -> None:
     settings = EngineSettings(development_seed="visible")
     assert "visible" not in str(settings.describe())
+
+
+def test_metrics_have_their_names_and_bounded_labels() -> None:
+    metrics = EngineMetrics(CollectorRegistry())
+    metrics.commands.labels("roll", "accepted").inc()
+    metrics.refused(TOO_FAST)
+    text = generate_latest(metrics.registry).decode()
+    for name in (
+        "opolyx_active_games",
+        "opolyx_commands_total",
+        'opolyx_refusals_total{reason="too_fast"}',
+        "opolyx_timer_lag_seconds",
+        "opolyx_store_append_seconds",
+        "opolyx_slow_readers_total",
+    ):
+        assert name in text
+    assert "game_id" not in text

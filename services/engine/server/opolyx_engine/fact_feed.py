@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from opolyx_engine.game_actor import GameActor, Watcher
-from opolyx_engine.store.base import GameStore, StoredFact
+from opolyx_engine.store.base import RUNNING, GameStore, StoredFact
 
 BATCH: Final = 200
 _POLL_SECONDS: Final = 1.0  # games of other replicas make facts too
@@ -25,7 +25,7 @@ class FactFeed(Watcher):
     def changed(self, game: GameActor) -> None:
         """Wake followers if the change made facts: somebody went out, or the game ended."""
         now = (game.table.state.outs, game.table.life)
-        if self._seen.get(game.game_id, (0, 0)) != now:
+        if self._seen.get(game.game_id, (0, RUNNING)) != now:
             self._seen[game.game_id] = now
             self.wake()
 

@@ -28,3 +28,7 @@ class FrameMaker(Protocol):
     def fault(self, game_id: str) -> bytes:
         """The game was ended because of a fault."""
         ...
+
+    def lost(self, game_id: str) -> bytes:
+        """The game isn't run here any more; to be attached to again."""
+        ...

@@ -38,6 +38,10 @@ _log = structlog.get_logger(__name__)
 _FAULT: Final = "fault"
 
 
+class LogMoved(Exception):
+    """Somebody else wrote to the game's log: this actor's table isn't the game any more."""
+
+
 class Watcher:
     """Told of a game's changes by its actor, at once; must be quick."""
 
@@ -45,7 +49,7 @@ class Watcher:
         """The table changed, or the actor began."""
 
     def ended(self, game: "GameActor") -> None:
-        """The game is over or void; its actor ends."""
+        """The actor ends: the game is over or void, or somebody else runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ class GameActor:
         """Run until the game ends or the task is cancelled."""
         try:
             self._changed()
-            while self.running:
+            while self.running and not self._stopped:
                 await self._wake.wait()
                 self._wake.clear()
                 await self._work()
@@ -164,6 +168,10 @@ class GameActor:
             self._tools.metrics.append_failures.inc()
             _log.warning("store_failed", game_id=self.game_id, error=str(error))
             self._wake_later()
+        except LogMoved as error:
+            _log.warning("game_lost", game_id=self.game_id, error=str(error))
+            self._stopped = True
+            self._detach_all()
         except Exception:
             _log.exception("game_fault", game_id=self.game_id, seq=self.table.seq)
             self._tools.metrics.faults.inc()
@@ -273,7 +281,7 @@ class GameActor:
         """The command is in the log already, though it answers what is open: its id was reused."""
         record = await self._tools.store.command(self.game_id, command_id)
         if record is None:
-            raise RuntimeError(f"the log of {self.game_id} is not at {self.table.seq}")
+            raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}")
         return Answer(seq=record.seq) if Entry.decode(record).action == action else reused()
 
     async def _settle(self, step: Step) -> None:
@@ -317,8 +325,8 @@ class GameActor:
         await self._dump()
         try:
             await self._void(_FAULT)
-        except ServiceError:
-            _log.error("game_fault_not_stored", game_id=self.game_id)
+        except (ServiceError, LogMoved):
+            _log.exception("game_fault_not_stored", game_id=self.game_id)
             self.table = self.table.voided(_FAULT)
         self.hub.publish(self._tools.frames.fault(self.game_id))
 
@@ -334,13 +342,23 @@ class GameActor:
             end_reason=reason,
             at_ms=now_ms,
         )
-        await self._tools.store.append(append)
+        try:
+            await self._tools.store.append(append)
+        except StoreConflict as error:
+            raise LogMoved(f"the log of {self.game_id} is not at {table.seq}") from error
         self.table = table.voided(reason)
         self.next_due_ms = None
         for subscription in self.hub.subscriptions():
             subscription.outbox.publish(subscription.snapshot_frame(), subscription)
         for watcher in self._tools.watchers:
             watcher.changed(self)
+
+    def _detach_all(self) -> None:
+        """Let clients attach again: they find the game where it is now."""
+        frame = self._tools.frames.lost(self.game_id)
+        for subscription in self.hub.subscriptions():
+            subscription.outbox.put(frame)
+            self.hub.remove(subscription)
 
     async def _dump(self) -> None:
         """The whole log to the structured log, so that the fault can be replayed."""

@@ -127,7 +127,8 @@ class Registry(Watcher):
         """Keep an ended game readable for a while."""
         if self._running.pop(game.game_id, None) is not None:
             self._tools.metrics.active_games.labels(game.table.header.ruleset).dec()
-        self._keep_ended(game)
+        if not game.running:
+            self._keep_ended(game)
 
     @property
     def _most_missed(self) -> int:

@@ -102,3 +102,8 @@ class FrameEncoder:
         """The game was ended because of a fault."""
         message = "the game was ended because of a fault in the server"
         return detached_frame(game_id, pb.DETACH_REASON_FAULT, message)
+
+    def lost(self, game_id: str) -> bytes:
+        """The game isn't run here any more."""
+        message = "the game has moved, attach again"
+        return detached_frame(game_id, pb.DETACH_REASON_UNAVAILABLE, message)

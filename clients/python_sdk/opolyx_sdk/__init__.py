@@ -41,7 +41,8 @@ from opolyx_sdk.refusals import Refusal
 from opolyx_sdk.rooms import Room, RoomOptions, RoomSeat
 from opolyx_sdk.runner import BotRunner, GameReport
 from opolyx_sdk.seats import Seat, SeatCard
-from opolyx_sdk.sync import Client, SyncGame
+from opolyx_sdk.sync import Client
+from opolyx_sdk.sync_game import SyncGame
 from opolyx_sdk.updates import GameInfo, Update
 from opolyx_sdk.views import (
     AuctionView,

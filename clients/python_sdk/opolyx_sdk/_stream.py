@@ -121,6 +121,8 @@ class GameStream:
         finally:
             self._answers.pop(command_id, None)
             self._session.forget(command_id)
+            if self._session.idle and self._task is not None:
+                self._task.cancel()  # the game was left while this was under way
 
     async def close(self) -> None:
         """End the stream; no call and no task is left behind."""

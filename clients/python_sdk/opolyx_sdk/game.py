@@ -89,6 +89,11 @@ class Game:
         return self._mirror.view
 
     @property
+    def current(self) -> Update:
+        """The game as it is now, as an update without events."""
+        return self._mirror.as_update(at_unix_ms=0, missed=0)
+
+    @property
     def state(self) -> GameState:
         """Whether the game is running, finished or void."""
         return self._mirror.state

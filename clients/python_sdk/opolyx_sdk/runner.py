@@ -15,7 +15,6 @@ from opolyx_sdk.decisions import Decision
 from opolyx_sdk.enums import Phase
 from opolyx_sdk.errors import BotError, NoDecision, Refused
 from opolyx_sdk.game import Game
-from opolyx_sdk.updates import Update
 from opolyx_sdk.views import GameView, ResultView
 
 _log = logging.getLogger(__name__)
@@ -119,17 +118,14 @@ class _Playing:
         try:
             await self._thinker.think(partial(self._bot.on_start, self._game.info), None)
             await self._answer_all()
-            last: Update | None = None
             async for update in self._game:
-                last = update
                 self._report.updates += 1
                 self._report.missed += update.missed
                 if self._listens:
                     await self._thinker.think(partial(self._bot.on_update, update), None)
                 await self._answer_all()
             self._report.result = self._game.view.result
-            if last is not None:
-                await self._thinker.think(partial(self._bot.on_end, last), None)
+            await self._thinker.think(partial(self._bot.on_end, self._game.current), None)
             return self._report
         finally:
             self._thinker.close()

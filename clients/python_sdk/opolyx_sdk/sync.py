@@ -2,22 +2,24 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from opolyx_sdk.accounts import Account, Login
-from opolyx_sdk.actions import Action, ProposeTrade
+from opolyx_sdk.accounts import Account, Login, Token
+from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.client import AsyncClient
-from opolyx_sdk.decisions import Decision, TradeVerdict
-from opolyx_sdk.game import Game
-from opolyx_sdk.matches import CurrentGame
+from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.events import Event
+from opolyx_sdk.game_summary import GameSummary
+from opolyx_sdk.matches import CurrentGame, MatchProgress
 from opolyx_sdk.options import ClientOptions
-from opolyx_sdk.profiles import Award, Profile
+from opolyx_sdk.profiles import Award, Card, LeaderboardRow, Level, Profile
 from opolyx_sdk.rooms import Room, RoomOptions
+from opolyx_sdk.sync_game import SyncGame
 from opolyx_sdk.updates import GameInfo, Update
-from opolyx_sdk.views import GameView
 
 T = TypeVar("T")
 
@@ -70,6 +72,18 @@ class Client:
         """As `AsyncClient.create_guest`."""
         return self._run(self._client.create_guest(name))
 
+    def create_bot_token(self, name: str) -> Login:
+        """As `AsyncClient.create_bot_token`."""
+        return self._run(self._client.create_bot_token(name))
+
+    def refresh_token(self) -> Token:
+        """As `AsyncClient.refresh_token`."""
+        return self._run(self._client.refresh_token())
+
+    def revoke_token(self, token_id: str = "", *, player_id: str = "") -> None:
+        """As `AsyncClient.revoke_token`."""
+        self._run(self._client.revoke_token(token_id, player_id=player_id))
+
     def who_am_i(self) -> Account:
         """As `AsyncClient.who_am_i`."""
         return self._run(self._client.who_am_i())
@@ -82,10 +96,18 @@ class Client:
         public: bool = False,
         options: RoomOptions | None = None,
         nonce: bytes = b"",
+        request_id: str | None = None,
     ) -> Room:
         """As `AsyncClient.create_room`."""
         return self._run(
-            self._client.create_room(ruleset, seats, public=public, options=options, nonce=nonce)
+            self._client.create_room(
+                ruleset,
+                seats,
+                public=public,
+                options=options,
+                nonce=nonce,
+                request_id=request_id,
+            )
         )
 
     def join_room(
@@ -114,6 +136,30 @@ class Client:
             self._client.add_bot(room_id, policy=policy, player_id=player_id, seat=seat)
         )
 
+    def remove_bot(self, room_id: str, seat: int) -> Room:
+        """As `AsyncClient.remove_bot`."""
+        return self._run(self._client.remove_bot(room_id, seat))
+
+    def kick(self, room_id: str, player_id: str) -> Room:
+        """As `AsyncClient.kick`."""
+        return self._run(self._client.kick(room_id, player_id))
+
+    def rematch(self, game_id: str, *, nonce: bytes = b"") -> Room:
+        """As `AsyncClient.rematch`."""
+        return self._run(self._client.rematch(game_id, nonce=nonce))
+
+    def watch_room(self, room_id: str) -> Iterator[Room]:
+        """As `AsyncClient.watch_room`."""
+        return self._iterate(self._client.watch_room(room_id))
+
+    def quick_match(
+        self, ruleset: str, seats: int, *, allow_bots: bool = False, nonce: bytes = b""
+    ) -> Iterator[MatchProgress]:
+        """As `AsyncClient.quick_match`."""
+        return self._iterate(
+            self._client.quick_match(ruleset, seats, allow_bots=allow_bots, nonce=nonce)
+        )
+
     def start_game(self, room_id: str) -> str:
         """As `AsyncClient.start_game`."""
         return self._run(self._client.start_game(room_id))
@@ -121,6 +167,24 @@ class Client:
     def current_game(self) -> CurrentGame:
         """As `AsyncClient.current_game`."""
         return self._run(self._client.current_game())
+
+    def get_game(self, game_id: str) -> tuple[GameInfo, Update]:
+        """As `AsyncClient.get_game`."""
+        return self._run(self._client.get_game(game_id))
+
+    def list_games(self, *, ruleset: str = "", most: int = 50) -> tuple[GameSummary, ...]:
+        """As `AsyncClient.list_games`."""
+        return self._run(self._client.list_games(ruleset=ruleset, most=most))
+
+    def past_events(
+        self, game_id: str, *, after_seq: int = 0, up_to: int
+    ) -> dict[int, tuple[Event, ...]]:
+        """As `AsyncClient.past_events`."""
+        return self._run(self._client.past_events(game_id, after_seq=after_seq, up_to=up_to))
+
+    def check_trade(self, game_id: str, trade: ProposeTrade) -> TradeVerdict:
+        """As `AsyncClient.check_trade`."""
+        return self._run(self._client.check_trade(game_id, trade))
 
     def get_replay(self, game_id: str, path: Path) -> bool:
         """As `AsyncClient.get_replay`."""
@@ -130,21 +194,45 @@ class Client:
         """As `AsyncClient.profile`."""
         return self._run(self._client.profile(player_id))
 
-    def awards(self, player_id: str = "", *, game_id: str = "") -> tuple[Award, ...]:
+    def awards(
+        self, player_id: str = "", *, game_id: str = "", most: int = 50
+    ) -> tuple[Award, ...]:
         """As `AsyncClient.awards`."""
-        return self._run(self._client.awards(player_id, game_id=game_id))
+        return self._run(self._client.awards(player_id, game_id=game_id, most=most))
 
-    def play(self, game_id: str) -> "SyncGame":
+    def levels(self) -> tuple[Level, ...]:
+        """As `AsyncClient.levels`."""
+        return self._run(self._client.levels())
+
+    def leaderboard(
+        self, mode: str = "", *, bots: bool = False, around: str = "", most: int = 20
+    ) -> tuple[LeaderboardRow, ...]:
+        """As `AsyncClient.leaderboard`."""
+        return self._run(self._client.leaderboard(mode, bots=bots, around=around, most=most))
+
+    def cards(self, player_id: str = "") -> tuple[Card, ...]:
+        """As `AsyncClient.cards`."""
+        return self._run(self._client.cards(player_id))
+
+    def play(self, game_id: str) -> SyncGame:
         """A game to act in, as a context."""
-        return SyncGame(self, game_id, spectator=False)
+        return SyncGame(partial(self._client.play, game_id), self._run)
 
-    def watch(self, game_id: str) -> "SyncGame":
+    def watch(self, game_id: str) -> SyncGame:
         """A game to watch, as a context."""
-        return SyncGame(self, game_id, spectator=True)
+        return SyncGame(partial(self._client.watch, game_id), self._run)
 
-    async def _open(self, game_id: str, spectator: bool) -> Game:
-        game = self._client.watch(game_id) if spectator else self._client.play(game_id)
-        return await game.__aenter__()
+    def _iterate(self, values: AsyncGenerator[T, None]) -> Iterator[T]:
+        """The values as they come; the call ends with the iteration."""
+
+        async def step() -> T | None:
+            return await anext(values, None)
+
+        try:
+            while (value := self._run(step())) is not None:
+                yield value
+        finally:
+            self._run(values.aclose())
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do `work` in the loop's thread."""
@@ -154,81 +242,3 @@ class Client:
         except KeyboardInterrupt:
             future.cancel()
             raise
-
-
-class SyncGame:
-    """As `Game`, blocking. Use as a context; iterate over its updates."""
-
-    def __init__(self, client: Client, game_id: str, *, spectator: bool) -> None:
-        """Made by `Client.play` and `Client.watch`."""
-        self._client = client
-        self._game_id = game_id
-        self._spectator = spectator
-        self._game: Game | None = None
-
-    def __enter__(self) -> Self:
-        """Begin to receive the game."""
-        self._game = self._client._run(self._client._open(self._game_id, self._spectator))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop receiving the game."""
-        self._client._run(self._opened.__aexit__(None, None, None))
-
-    @property
-    def info(self) -> GameInfo:
-        """What stays the same."""
-        return self._opened.info
-
-    @property
-    def seat(self) -> int | None:
-        """The caller's seat."""
-        return self._opened.seat
-
-    @property
-    def seq(self) -> int:
-        """Number of the last update contained."""
-        return self._opened.seq
-
-    @property
-    def view(self) -> GameView:
-        """The public state."""
-        return self._opened.view
-
-    @property
-    def over(self) -> bool:
-        """Whether the game has no further updates."""
-        return self._opened.over
-
-    @property
-    def decision(self) -> Decision | None:
-        """What is awaited from the caller's seat, if anything."""
-        return self._opened.decision
-
-    def submit(self, action: Action, *, decision: Decision | None = None) -> int:
-        """As `Game.submit`."""
-        return self._client._run(self._opened.submit(action, decision=decision))
-
-    def check_trade(self, trade: ProposeTrade) -> TradeVerdict:
-        """As `Game.check_trade`."""
-        return self._client._run(self._opened.check_trade(trade))
-
-    def __iter__(self) -> Iterator[Update]:
-        """The coming updates, until the game is over."""
-        while (update := self._client._run(self._next())) is not None:
-            yield update
-
-    async def _next(self) -> Update | None:
-        """A coroutine may not raise StopAsyncIteration across threads."""
-        return await anext(self._opened, None)
-
-    @property
-    def _opened(self) -> Game:
-        if self._game is None:
-            raise RuntimeError("the game is not open: use `with`")
-        return self._game

@@ -1,6 +1,7 @@
 """The clients themselves: loops, threads, tokens, errors."""
 
 import asyncio
+import inspect
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +20,11 @@ from opolyx_sdk import (
     Client,
     ClientOptions,
     ConnectionLost,
+    Game,
     LimitReached,
     Refused,
     RequestError,
+    SyncGame,
 )
 from opolyx_sdk._backoff import Backoff
 from opolyx_sdk._server_clock import ServerClock
@@ -213,3 +216,17 @@ def test_the_servers_clock_is_read_from_the_least_delayed_time() -> None:
     assert 5000 == clock.ahead_ms
     clock.saw(9999)
     assert 5000 == clock.ahead_ms
+
+
+def test_the_blocking_client_has_every_call_with_the_same_arguments() -> None:
+    for name, method in inspect.getmembers(AsyncClient, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        wanted, found = (inspect.signature(one) for one in (method, getattr(Client, name)))
+        assert list(wanted.parameters.values()) == list(found.parameters.values()), name
+
+
+def test_the_blocking_game_has_what_a_game_has() -> None:
+    public = {name for name in vars(Game) if not name.startswith("_")}
+
+    assert set() == public - set(vars(SyncGame))

@@ -1,7 +1,7 @@
 """Calls of the matchmaker."""
 
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import grpc
 
@@ -86,7 +86,7 @@ class RoomCalls(Calls):
         )
         return read_all(response.rooms, Room)
 
-    async def watch_room(self, room_id: str) -> AsyncIterator[Room]:
+    async def watch_room(self, room_id: str) -> AsyncGenerator[Room, None]:
         """The room now and after each change, until it has started or is closed."""
         call = self._transport.stubs.matchmaker.WatchRoom(
             pb.WatchRoomRequest(room_id=room_id), metadata=self._transport.metadata()
@@ -156,7 +156,7 @@ class RoomCalls(Calls):
 
     async def quick_match(
         self, ruleset: str, seats: int, *, allow_bots: bool = False, nonce: bytes = b""
-    ) -> AsyncIterator[MatchProgress]:
+    ) -> AsyncGenerator[MatchProgress, None]:
         """Look for a game; the last value is `Found`. Stopping the iteration ends the search."""
         request = pb.QuickMatchRequest(
             ruleset=ruleset, seats=seats, allow_bots=allow_bots, nonce=nonce

@@ -47,6 +47,16 @@ def test_a_ring_gives_exactly_what_was_missed() -> None:
         ring.add(17, b"")
 
 
+def test_a_ring_takes_older_updates_as_far_as_they_adjoin_and_fit() -> None:
+    ring = UpdateRing(3, 10)
+    ring.add(11, b"11")
+    ring.add_older(9, [b"9"])
+    assert 11 == ring.first_seq
+    ring.add_older(10, [b"8", b"9", b"10"])
+    assert [b"9", b"10", b"11"] == ring.after(8)
+    assert ring.after(7) is None
+
+
 def test_the_first_answer_is_remembered() -> None:
     recent = RecentCommands(complete=True)
     recent.keep("c", 0, ROLL_BY[0], Answer(seq=5))

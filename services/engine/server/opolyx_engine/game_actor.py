@@ -74,7 +74,6 @@ class GameActor:
         table: Table,
         tools: GameTools,
         *,
-        ring: UpdateRing | None = None,
         recent: RecentCommands | None = None,
     ) -> None:
         """Take up a game at `table`; nothing moves before `run`."""
@@ -82,7 +81,7 @@ class GameActor:
         """The game as it is stored."""
         self.next_due_ms: int | None = table.clocks.next_due_ms
         """When the clock acts next, Unix milliseconds."""
-        self.ring = ring or UpdateRing(tools.settings.recent_updates, table.seq)
+        self.ring = UpdateRing(tools.settings.recent_updates, table.seq)
         """The latest updates."""
         self.hub = Hub(lambda seats: tools.frames.presence(table.header.game_id, seats))
         """Who receives the game."""

@@ -14,7 +14,6 @@ from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.record import Entry
 from opolyx_engine.store.base import RESERVED, RUNNING, VOID, Append, StoredGame
 from opolyx_engine.table import Table
-from opolyx_engine.update_ring import UpdateRing
 
 _log = structlog.get_logger(__name__)
 
@@ -113,6 +112,7 @@ class Registry(Watcher):
             table = table.after(step)
             if step.entry.seq % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
+        game.ring.add_older(last_seq, frames)
         return frames
 
     async def close(self) -> None:
@@ -159,13 +159,11 @@ class Registry(Watcher):
         return table if snapshot is None else table.at_snapshot(snapshot)
 
     async def _take_up(self, stored: StoredGame) -> GameActor:
-        """Replay a game from its latest snapshot on."""
+        """Replay a game from its latest snapshot on; its updates are made when somebody asks."""
         table = await self._table_at(stored, stored.seq)
         recent = RecentCommands(complete=table.seq == 0)
-        ring = UpdateRing(self._tools.settings.recent_updates, table.seq)
         for record in await self._tools.store.records(stored.game_id, table.seq, _ALL):
             step = table.replayed(Entry.decode(record))
-            ring.add(step.entry.seq, self._tools.frames.update(table, step))
             if step.entry.command_id:
                 action = step.entry.action
                 recent.keep(step.entry.command_id, action[1], action, Answer(seq=record.seq))
@@ -173,8 +171,8 @@ class Registry(Watcher):
         if stored.state == VOID:
             table = table.voided(stored.end_reason)
         if stored.state != RUNNING:
-            game = GameActor(table, self._tools, ring=ring, recent=recent)
+            game = GameActor(table, self._tools, recent=recent)
             self._keep_ended(game)
             return game
         table = table.with_grace(self._tools.clock.now_ms(), self._tools.settings.restart_grace_ms)
-        return self._start(GameActor(table, self._tools, ring=ring, recent=recent))
+        return self._start(GameActor(table, self._tools, recent=recent))

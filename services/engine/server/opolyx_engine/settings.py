@@ -33,7 +33,7 @@ class EngineSettings(ServiceSettings):
     restart_grace_ms: int = Field(default=10_000, ge=0)
     """What a waited-for player gets at least when a game is taken up again, milliseconds."""
 
-    snapshot_every: int = Field(default=100, ge=1)
+    snapshot_every: int = Field(default=32, ge=1)
     """Updates between two stored snapshots of a game; bounds the work of taking a game up."""
 
     recent_updates: int = Field(default=64, ge=1)

@@ -30,6 +30,14 @@ class UpdateRing:
         self._frames.append(frame)
         self._last_seq = seq
 
+    def add_older(self, last_seq: int, frames: list[bytes]) -> None:
+        """Keep updates up to `last_seq` that were read back, if they adjoin and as far as they fit."""
+        if last_seq != self.first_seq - 1 or self._frames.maxlen is None:
+            return
+        room = self._frames.maxlen - len(self._frames)
+        for frame in frames[::-1][:room]:
+            self._frames.appendleft(frame)
+
     def after(self, seq: int) -> list[bytes] | None:
         """All updates after `seq`, in order; None if one isn't kept, or `seq` is in the future."""
         if not self.first_seq - 1 <= seq <= self._last_seq:

@@ -452,3 +452,18 @@ def test_allies_bid_against_each_other(name: str) -> None:
     act(state, PASS_BID_BY[2])
 
     assert (0, 15_000 - PRICE[19] - 100) == (state.owner[19], state.cash[0])
+
+
+@pytest.mark.rule("AUCTION-9")
+def test_somebody_who_has_passed_leaves_the_sale_as_it_is() -> None:
+    state = led_by_seat_2()
+    step = current_step(state)
+    log = act(state, SURRENDER_BY[3])
+
+    assert [] == found(log, ev.BID_PASSED)
+    assert ([0, 1, 2], 2, 2200, step) == (
+        state.auction_queue,
+        state.auction_leader,
+        next_bid(state),
+        current_step(state),
+    )

@@ -57,6 +57,7 @@ class GameStream:
         self._to_write = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._first_game = ""
+        self._heard_at = 0.0
 
     # --- For games ------------------------------------------------------------------------------
 

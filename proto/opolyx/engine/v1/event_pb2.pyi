@@ -973,7 +973,7 @@ class CardDrawn(_message.Message):
     seat: _builtins.int
     """Who drew it."""
     card: _builtins.int
-    """The card's number, see the rule book."""
+    """The card's number from 0; rule CHANCE-3 lists the cards in this order, counting from 1."""
     def __init__(
         self,
         *,

@@ -71,6 +71,7 @@ def asked(state: State) -> int:
 
 
 @pytest.mark.rule("AUCTION-1")
+@pytest.mark.statement("R083", "R084", "R085")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("decliner", [0, 2])
 def test_bidders_are_asked_by_seats_after_the_decliner_who_is_last(
@@ -93,6 +94,7 @@ def test_those_who_are_out_are_not_asked() -> None:
 
 
 @pytest.mark.rule("AUCTION-2")
+@pytest.mark.statement("R086", "R087", "R088")
 @pytest.mark.parametrize("name", ALL)
 def test_bids_are_the_list_price_then_100_more_each(name: str) -> None:
     state = auctioned(table(name), 19)
@@ -107,6 +109,7 @@ def test_bids_are_the_list_price_then_100_more_each(name: str) -> None:
 
 
 @pytest.mark.rule("AUCTION-2")
+@pytest.mark.statement("R089")
 def test_no_amount_can_be_named() -> None:
     state = auctioned(table(), 19)
 
@@ -114,6 +117,7 @@ def test_no_amount_can_be_named() -> None:
 
 
 @pytest.mark.rule("AUCTION-3")
+@pytest.mark.statement("R089")
 @pytest.mark.parametrize("name", ALL)
 def test_the_asked_one_may_bid_or_pass_and_nothing_else(name: str) -> None:
     state = auctioned(table(name, owns={1: (5,)}), 19)
@@ -124,6 +128,7 @@ def test_the_asked_one_may_bid_or_pass_and_nothing_else(name: str) -> None:
 
 
 @pytest.mark.rule("AUCTION-3")
+@pytest.mark.statement("R090")
 @pytest.mark.parametrize("name", ALL)
 def test_a_pass_is_final(name: str) -> None:
     state = auctioned(table(name), 19)
@@ -137,6 +142,7 @@ def test_a_pass_is_final(name: str) -> None:
 
 
 @pytest.mark.rule("AUCTION-4")
+@pytest.mark.statement("R091")
 @pytest.mark.parametrize("name", ALL)
 def test_the_leader_is_asked_again_only_when_topped(name: str) -> None:
     state = auctioned(table(name), 19)
@@ -151,6 +157,7 @@ def test_the_leader_is_asked_again_only_when_topped(name: str) -> None:
 
 
 @pytest.mark.rule("AUCTION-5")
+@pytest.mark.statement("R092", "R096", "R097")
 @pytest.mark.parametrize("name", ALL)
 def test_who_cannot_pay_passes_unasked_and_exactly_enough_is_asked(name: str) -> None:
     """List 3500: 3400 and 3499 are passed by at once, 3500 is asked, the decliner last."""
@@ -196,6 +203,7 @@ def test_the_last_coin_buys_and_what_cannot_be_topped_ends_at_once(name: str) ->
 
 
 @pytest.mark.rule("AUCTION-6")
+@pytest.mark.statement("R093", "R094")
 @pytest.mark.parametrize("name", ALL)
 def test_ten_seconds_of_silence_are_a_pass_and_no_missed_turn(name: str) -> None:
     state = auctioned(table(name), 19)
@@ -223,6 +231,7 @@ def test_every_question_has_a_fresh_clock() -> None:
 
 
 @pytest.mark.rule("AUCTION-7")
+@pytest.mark.statement("R095")
 @pytest.mark.parametrize("name", ALL)
 def test_the_leader_pays_the_bid_and_owns_the_property(name: str) -> None:
     state = auctioned(table(name), 19)

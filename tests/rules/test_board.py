@@ -66,6 +66,7 @@ GROUPED = (
 
 
 @pytest.mark.rule("BOARD-1")
+@pytest.mark.statement("R045", "R047", "R048", "R049", "R050")
 def test_forty_squares_of_which_28_are_property() -> None:
     assert 40 == len(KIND)
     assert 28 == len(PROPERTIES)
@@ -74,6 +75,7 @@ def test_forty_squares_of_which_28_are_property() -> None:
 
 
 @pytest.mark.rule("BOARD-1")
+@pytest.mark.statement("R052", "R055", "R057")
 def test_corners_taxes_and_chance_have_their_places() -> None:
     assert (START, JAIL, CORNER, GO_TO_JAIL) == (KIND[0], KIND[10], KIND[20], KIND[30])
     assert [4, 38] == [square for square in range(40) if KIND[square] == TAX]
@@ -81,6 +83,7 @@ def test_corners_taxes_and_chance_have_their_places() -> None:
 
 
 @pytest.mark.rule("BOARD-1")
+@pytest.mark.statement("R045", "R046")
 @pytest.mark.parametrize("name", ALL)
 def test_tokens_walk_to_higher_numbers_and_round_the_loop(name: str) -> None:
     state = table(name, at={0: 39, 1: 4})
@@ -92,6 +95,7 @@ def test_tokens_walk_to_higher_numbers_and_round_the_loop(name: str) -> None:
 
 
 @pytest.mark.rule("BOARD-2")
+@pytest.mark.statement("R051")
 def test_streets_have_their_numbers() -> None:
     rows = [tuple(map(int, line.split())) for line in STREETS.split("\n") if line]
     actual = [(sq, PRICE[sq], BUILD_COST[sq], *RENTS[sq]) for sq in range(40) if KIND[sq] == STREET]
@@ -101,6 +105,7 @@ def test_streets_have_their_numbers() -> None:
 
 
 @pytest.mark.rule("BOARD-2")
+@pytest.mark.statement("R102", "R056")
 def test_groups_stations_utilities_and_taxes_have_their_numbers() -> None:
     assert GROUPED == GROUPS
     assert all(GROUP[square] == group for group in range(10) for square in GROUPS[group])
@@ -112,6 +117,7 @@ def test_groups_stations_utilities_and_taxes_have_their_numbers() -> None:
 
 
 @pytest.mark.rule("BOARD-3")
+@pytest.mark.statement("R015", "R033")
 @pytest.mark.parametrize("name", ALL)
 def test_a_theme_changes_no_play(name: str) -> None:
     """Two games by the same dice, of which one has other names, stay the same."""
@@ -127,6 +133,7 @@ def test_a_theme_changes_no_play(name: str) -> None:
 
 
 @pytest.mark.rule("BOARD-3")
+@pytest.mark.statement("R033")
 def test_only_fortune_has_a_theme_of_its_own() -> None:
     themes = {name: get_ruleset(name).theme for name in ALL}
 

@@ -64,6 +64,7 @@ def test_a_level_costs_what_the_group_says(group: tuple[int, ...]) -> None:
 
 
 @pytest.mark.rule("BUILD-1")
+@pytest.mark.statement("R110")
 @pytest.mark.parametrize("name", ALL)
 def test_the_whole_group_must_be_one_s_own(name: str) -> None:
     lacking = table(name, owns={0: (11, 13)})
@@ -76,6 +77,7 @@ def test_the_whole_group_must_be_one_s_own(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-1")
+@pytest.mark.statement("R116")
 @pytest.mark.parametrize("name", ALL)
 def test_no_mortgage_may_lie_on_the_group(name: str) -> None:
     state = table(name, owns={0: PINK}, mortgaged=[14])
@@ -96,6 +98,7 @@ def test_only_streets_are_built_on(name: str, square: int) -> None:
 
 
 @pytest.mark.rule("BUILD-1")
+@pytest.mark.statement("R111")
 @pytest.mark.parametrize("name", ALL)
 def test_five_levels_are_the_most(name: str) -> None:
     state = table(name, owns={0: PINK}, levels=dict.fromkeys(PINK, 5))
@@ -117,6 +120,7 @@ def test_exactly_the_cost_is_enough_and_one_less_is_not(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-2")
+@pytest.mark.statement("R112")
 @pytest.mark.parametrize("name", EVEN)
 def test_the_lowest_streets_are_built_first(name: str) -> None:
     state = table(name, owns={0: PINK}, levels={11: 1})
@@ -128,6 +132,7 @@ def test_the_lowest_streets_are_built_first(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-2", "BUILD-3")
+@pytest.mark.statement("R112")
 @pytest.mark.parametrize("name", EVEN)
 def test_even_groups_are_filled_to_the_top_a_level_a_street(name: str) -> None:
     """From 4, 4, 4 all three reach the top in one turn; the first can't have two."""
@@ -163,6 +168,7 @@ def test_evenness_is_a_matter_of_each_group(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-2")
+@pytest.mark.statement("R018", "R114")
 @pytest.mark.parametrize("name", UNEVENLY)
 def test_speed_builds_and_sells_any_street(name: str) -> None:
     state = table(name, owns={0: PINK}, levels={11: 3})
@@ -175,6 +181,7 @@ def test_speed_builds_and_sells_any_street(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-3")
+@pytest.mark.statement("R113")
 @pytest.mark.parametrize("name", ONE_A_TURN)
 def test_a_street_takes_one_level_a_turn(name: str) -> None:
     state = table(name, owns={0: PINK})
@@ -204,6 +211,7 @@ def test_a_double_and_a_sale_open_no_second_level(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-3")
+@pytest.mark.statement("R115")
 @pytest.mark.parametrize("name", ["speed@full", "speed@teams"])
 def test_uneven_building_still_takes_one_level_a_street(name: str) -> None:
     state = table(name, owns={0: PINK}, levels={11: 3})
@@ -213,6 +221,7 @@ def test_uneven_building_still_takes_one_level_a_street(name: str) -> None:
 
 
 @pytest.mark.rule("BUILD-3")
+@pytest.mark.statement("R115")
 def test_the_guide_s_speed_builds_as_much_as_one_likes() -> None:
     state = table("speed@guide", owns={0: PINK}, cash={0: 20_000})
 

@@ -41,6 +41,7 @@ FINANCED = [name for name in ALL if get_ruleset(name).financing]
 
 
 @pytest.mark.rule("BUY-1", "BUY-3")
+@pytest.mark.statement("R080", "R081")
 @pytest.mark.parametrize("square", PROPERTIES)
 def test_unowned_property_is_bought_at_list_price_unmortgaged_and_unbuilt(square: int) -> None:
     state = table()
@@ -56,6 +57,7 @@ def test_unowned_property_is_bought_at_list_price_unmortgaged_and_unbuilt(square
 
 
 @pytest.mark.rule("BUY-1")
+@pytest.mark.statement("R082")
 @pytest.mark.parametrize("name", ALL)
 def test_declined_property_is_auctioned(name: str) -> None:
     state = table(name)
@@ -79,6 +81,7 @@ def test_silence_declines(name: str) -> None:
 
 
 @pytest.mark.rule("BUY-1")
+@pytest.mark.statement("R058")
 @pytest.mark.parametrize("name", ALL)
 def test_own_property_asks_nothing(name: str) -> None:
     state = table(name, owns={0: (5,)})

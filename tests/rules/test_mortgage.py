@@ -53,6 +53,7 @@ UNCLOCKED = rulesets_with(mortgage_rounds=NEVER)
 
 
 @pytest.mark.rule("MORT-1")
+@pytest.mark.statement("R117")
 @pytest.mark.parametrize("square", PROPERTIES)
 def test_a_mortgage_pays_half_the_list_price(square: int) -> None:
     state = table(owns={0: (square,)})
@@ -64,6 +65,7 @@ def test_a_mortgage_pays_half_the_list_price(square: int) -> None:
 
 
 @pytest.mark.rule("MORT-1")
+@pytest.mark.statement("R105", "R117")
 @pytest.mark.parametrize("name", ALL)
 def test_mortgaged_property_charges_nothing(name: str) -> None:
     state = table(name, owns={0: (39, 12, 5)})
@@ -90,6 +92,7 @@ def test_only_one_s_own_unmortgaged_property_is_mortgaged(name: str) -> None:
 
 
 @pytest.mark.rule("MORT-2")
+@pytest.mark.statement("R029", "R118")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("square", "half", "with_interest"),
@@ -160,6 +163,7 @@ def test_mortgaging_over_and_over_makes_no_money_and_no_second_deed(name: str) -
 
 
 @pytest.mark.rule("MORT-3")
+@pytest.mark.statement("R119")
 @pytest.mark.parametrize("name", ALL)
 def test_every_building_of_the_group_is_sold_first(name: str) -> None:
     state = table(name, owns={0: (11, 13, 14, 5)}, levels={11: 1})
@@ -178,6 +182,7 @@ def rounds_left(log: Log) -> list[int]:
 
 
 @pytest.mark.rule("MORT-4")
+@pytest.mark.statement("R120", "R121")
 @pytest.mark.parametrize("name", CLOCKED)
 @pytest.mark.parametrize("round_number", [1, 5, 30])
 def test_a_mortgage_lapses_ten_rounds_after_its_own(name: str, round_number: int) -> None:
@@ -199,6 +204,7 @@ def test_a_mortgage_lapses_ten_rounds_after_its_own(name: str, round_number: int
 
 
 @pytest.mark.rule("MORT-4")
+@pytest.mark.statement("R120")
 @pytest.mark.parametrize("name", CLOCKED)
 def test_lapsed_property_is_anybody_s_again(name: str) -> None:
     state = table(name, owns={0: (5,)}, mortgaged={5: 2}, round_number=11, turn=3)
@@ -276,6 +282,7 @@ def test_a_mortgage_that_changes_hands_keeps_its_count() -> None:
 
 
 @pytest.mark.rule("MORT-4")
+@pytest.mark.statement("R122")
 @pytest.mark.parametrize("name", UNCLOCKED)
 def test_elsewhere_a_mortgage_never_lapses(name: str) -> None:
     state = table(name, owns={0: (5,)}, mortgaged={5: 1}, round_number=20, turn=3)

@@ -45,6 +45,7 @@ def owed(state: State, square: int, dice: tuple[int, int, int] = (1, 2, 0)) -> i
 
 
 @pytest.mark.rule("RENT-1")
+@pytest.mark.statement("R098", "R105")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("square", [1, 5, 12, 39])
 def test_another_s_property_owes_rent_and_mortgaged_does_not(name: str, square: int) -> None:
@@ -58,6 +59,7 @@ def test_another_s_property_owes_rent_and_mortgaged_does_not(name: str, square: 
 
 
 @pytest.mark.rule("RENT-1")
+@pytest.mark.statement("R058")
 @pytest.mark.parametrize("name", ALL)
 def test_one_s_own_property_owes_nothing(name: str) -> None:
     state = table(name, owns={0: (39,)})
@@ -73,6 +75,7 @@ def test_a_lone_street_charges_its_base_rent(square: int) -> None:
 
 
 @pytest.mark.rule("RENT-2")
+@pytest.mark.statement("R099")
 @pytest.mark.parametrize("square", STREETS)
 def test_a_street_charges_by_its_buildings(square: int) -> None:
     group = next(squares for squares in GROUPS if square in squares)
@@ -82,6 +85,7 @@ def test_a_street_charges_by_its_buildings(square: int) -> None:
 
 
 @pytest.mark.rule("RENT-2")
+@pytest.mark.statement("R100")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("group", GROUPS[:8])
 def test_a_whole_unbuilt_group_doubles_the_base_rent(name: str, group: tuple[int, ...]) -> None:
@@ -113,6 +117,7 @@ def test_an_unbuilt_street_beside_a_built_one_keeps_the_double(name: str) -> Non
 
 
 @pytest.mark.rule("RENT-3")
+@pytest.mark.statement("R101", "R102")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("square", STATIONS)
 def test_stations_charge_by_how_many_one_holds(name: str, square: int) -> None:
@@ -133,6 +138,7 @@ def test_mortgaged_stations_count_and_others_stations_do_not(name: str) -> None:
 
 
 @pytest.mark.rule("RENT-4")
+@pytest.mark.statement("R103", "R104")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("square", UTILITIES)
 def test_utilities_charge_the_dice_times_40_or_times_100(name: str, square: int) -> None:
@@ -179,6 +185,7 @@ def test_after_a_card_the_last_roll_counts(name: str) -> None:
 
 
 @pytest.mark.rule("RENT-5")
+@pytest.mark.statement("R106", "R107")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(("bonus", "rent"), [(300, 14_420), (800, 15_120), (1800, 16_520)])
 def test_a_card_of_the_square_raises_its_rent_where_cards_count(
@@ -192,6 +199,7 @@ def test_a_card_of_the_square_raises_its_rent_where_cards_count(
 
 
 @pytest.mark.rule("RENT-5")
+@pytest.mark.statement("R109", "R107")
 def test_a_card_adds_no_more_than_a_third() -> None:
     legendary = table(owns={1: (39,)}, cards={1: {39: 3300}})
     beyond = table(owns={1: (39,)}, cards={1: {39: 9000}})
@@ -222,6 +230,7 @@ def test_the_tenant_pays_the_bonus_and_cards_never_change() -> None:
 
 
 @pytest.mark.rule("RENT-6")
+@pytest.mark.statement("R021")
 @pytest.mark.parametrize("name", rulesets_with(sides=2))
 @pytest.mark.parametrize("square", PROPERTIES)
 def test_allies_owe_each_other_nothing(name: str, square: int) -> None:
@@ -294,6 +303,7 @@ def test_rent_is_a_debt_and_nothing_is_taken_before_it_is_paid(name: str) -> Non
 
 
 @pytest.mark.rule("RENT-9")
+@pytest.mark.statement("R183")
 @pytest.mark.parametrize("name", rulesets_with(rent_tax_from=100))
 def test_what_is_withheld_leaves_the_game(name: str) -> None:
     state = table(name, owns={1: (37, 39)}, levels={37: 3, 39: 3}, round_number=150)

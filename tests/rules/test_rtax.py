@@ -33,6 +33,7 @@ def test_every_ruleset_is_long_speed_or_untaxed() -> None:
 
 
 @pytest.mark.rule("RTAX-1")
+@pytest.mark.statement("R183", "R184", "R185")
 @pytest.mark.parametrize("name", LONG)
 @pytest.mark.parametrize(
     ("round_number", "rate"),
@@ -58,6 +59,7 @@ def test_long_games_tax_rents_from_round_100_to_200(
 
 
 @pytest.mark.rule("RTAX-1")
+@pytest.mark.statement("R183", "R184", "R186", "R187")
 @pytest.mark.parametrize("name", SPEED)
 @pytest.mark.parametrize(
     ("round_number", "rate"),
@@ -70,12 +72,14 @@ def test_speed_taxes_rents_from_round_40_to_100(name: str, round_number: int, ra
 
 
 @pytest.mark.rule("RTAX-1")
+@pytest.mark.statement("R189")
 @pytest.mark.parametrize("name", UNTAXED)
 def test_blitz_never_taxes_rents(name: str) -> None:
     assert {0} == {rent_tax_rate(table(name, round_number=number)) for number in (1, 25, 250)}
 
 
 @pytest.mark.rule("RTAX-1")
+@pytest.mark.statement("R183")
 @pytest.mark.parametrize("name", LONG + SPEED)
 def test_the_rate_never_falls_and_rises_by_even_steps(name: str) -> None:
     state = table(name)
@@ -90,6 +94,7 @@ def test_the_rate_never_falls_and_rises_by_even_steps(name: str) -> None:
 
 
 @pytest.mark.rule("RTAX-2")
+@pytest.mark.statement("R183")
 @pytest.mark.parametrize("name", LONG)
 def test_the_tenant_pays_the_whole_rent(name: str) -> None:
     state = table(name, owns={1: (5, 15, 25, 35)}, round_number=200)
@@ -101,6 +106,7 @@ def test_the_tenant_pays_the_whole_rent(name: str) -> None:
 
 
 @pytest.mark.rule("RTAX-2")
+@pytest.mark.statement("R188")
 @pytest.mark.parametrize("name", LONG)
 @pytest.mark.parametrize(("square", "amount"), [(4, 2000), (38, 1000)])
 def test_taxes_are_paid_as_ever(name: str, square: int, amount: int) -> None:
@@ -112,6 +118,7 @@ def test_taxes_are_paid_as_ever(name: str, square: int, amount: int) -> None:
 
 
 @pytest.mark.rule("RTAX-2")
+@pytest.mark.statement("R188")
 @pytest.mark.parametrize("name", [name for name in LONG if name != "fortune@full"])
 def test_what_a_card_makes_one_pay_to_others_is_theirs(name: str) -> None:
     state = table(name, round_number=250)
@@ -134,6 +141,7 @@ def test_what_others_pay_by_a_card_is_the_drawer_s(name: str) -> None:
 
 
 @pytest.mark.rule("RTAX-2")
+@pytest.mark.statement("R188")
 @pytest.mark.parametrize("name", [n for n in LONG if n in rulesets_with(bail_timing=0)])
 def test_bail_is_paid_as_ever(name: str) -> None:
     assert BAIL_BEFORE_ROLL == get_ruleset(name).bail_timing

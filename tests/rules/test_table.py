@@ -23,6 +23,7 @@ def started(name: str, seats: int, first: int = 0, log: Log | None = None) -> St
 
 
 @pytest.mark.rule("TABLE-1")
+@pytest.mark.statement("R003")
 @pytest.mark.parametrize("name", SINGLE)
 def test_two_to_six_play(name: str) -> None:
     for seats in (2, 3, 4, 5, 6):
@@ -33,6 +34,7 @@ def test_two_to_six_play(name: str) -> None:
 
 
 @pytest.mark.rule("TABLE-2")
+@pytest.mark.statement("R019")
 @pytest.mark.parametrize("name", TEAM)
 def test_sides_are_four_or_six(name: str) -> None:
     for seats in (4, 6):
@@ -43,6 +45,7 @@ def test_sides_are_four_or_six(name: str) -> None:
 
 
 @pytest.mark.rule("TABLE-2")
+@pytest.mark.statement("R019")
 @pytest.mark.parametrize("name", TEAM)
 @pytest.mark.parametrize("seats", [4, 6])
 def test_sides_are_equal_and_alternate(name: str, seats: int) -> None:
@@ -63,6 +66,7 @@ def test_without_sides_nobody_is_an_ally(name: str) -> None:
 
 
 @pytest.mark.rule("TABLE-5")
+@pytest.mark.statement("R012")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("first", [0, 1, 2, 3])
 def test_drawn_seat_begins(name: str, first: int) -> None:
@@ -75,6 +79,7 @@ def test_drawn_seat_begins(name: str, first: int) -> None:
 
 
 @pytest.mark.rule("TABLE-5")
+@pytest.mark.statement("R012")
 def test_every_seat_begins_equally_often() -> None:
     ruleset = get_ruleset("classic@guide")
     firsts = Counter(
@@ -87,6 +92,7 @@ def test_every_seat_begins_equally_often() -> None:
 
 
 @pytest.mark.rule("TABLE-7")
+@pytest.mark.statement("R046", "R060")
 @pytest.mark.parametrize("name", ALL)
 def test_all_begin_on_start_with_15000_and_no_property(name: str) -> None:
     log: Log = []

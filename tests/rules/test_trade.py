@@ -97,6 +97,7 @@ def give_x(price: int = 800) -> Action:
 
 
 @pytest.mark.rule("TRADE-1")
+@pytest.mark.statement("R123")
 @pytest.mark.parametrize("name", ALL)
 def test_cash_and_properties_change_hands_both_ways(name: str) -> None:
     state = table(name, owns={0: (5, 1), 1: (12,)})
@@ -126,6 +127,7 @@ def test_cash_and_properties_change_hands_both_ways(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-1")
+@pytest.mark.statement("R127")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("answer", "cause"),
@@ -212,6 +214,7 @@ def test_a_property_listed_twice_is_refused_where_it_arrives(field: str) -> None
 
 
 @pytest.mark.rule("TRADE-2")
+@pytest.mark.statement("R070")
 @pytest.mark.parametrize("name", ALL)
 def test_offers_are_made_before_one_s_own_roll(name: str) -> None:
     state = table(name, owns={0: (X,), 1: (5,)})
@@ -235,6 +238,7 @@ def test_prisoners_offer_before_their_roll(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-2")
+@pytest.mark.statement("R129")
 @pytest.mark.parametrize("name", IN_DEBT)
 def test_a_debtor_trades_to_raise_the_cash(name: str) -> None:
     state = table(name, owns={0: (X,)}, cash={0: 1300})
@@ -258,6 +262,7 @@ def test_a_debtor_who_is_not_on_turn_trades_too(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-2")
+@pytest.mark.statement("R129")
 @pytest.mark.parametrize("name", NOT_IN_DEBT)
 def test_under_the_oldest_rules_a_debtor_makes_no_offer(name: str) -> None:
     state = table(name, owns={0: (X,)}, cash={0: 1300})
@@ -268,6 +273,7 @@ def test_under_the_oldest_rules_a_debtor_makes_no_offer(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-3")
+@pytest.mark.statement("R126")
 @pytest.mark.parametrize("name", ALL)
 def test_three_offers_of_a_proposer_are_open_at_most(name: str) -> None:
     state = table(name, owns={0: (X,), 1: (5,)})
@@ -289,6 +295,7 @@ def test_three_offers_of_a_proposer_are_open_at_most(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-4")
+@pytest.mark.statement("R124")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("side", ["give_squares", "want_squares"])
 def test_nothing_of_a_group_with_a_building_is_traded(name: str, side: str) -> None:
@@ -303,6 +310,7 @@ def test_nothing_of_a_group_with_a_building_is_traded(name: str, side: str) -> N
 
 
 @pytest.mark.rule("TRADE-4")
+@pytest.mark.statement("R125")
 @pytest.mark.parametrize("name", WITHOUT_MORTGAGES)
 def test_mortgaged_property_is_not_traded(name: str) -> None:
     state = table(name, owns={0: (5,), 1: (15,)}, mortgaged=[5, 15])
@@ -314,6 +322,7 @@ def test_mortgaged_property_is_not_traded(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-4")
+@pytest.mark.statement("R125")
 @pytest.mark.parametrize("name", WITH_MORTGAGES)
 def test_mortgaged_property_is_traded_with_its_mortgage(name: str) -> None:
     state = table(name, owns={0: (5,)}, mortgaged={5: 3}, round_number=5)
@@ -334,6 +343,7 @@ def test_financed_property_is_not_traded(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-5")
+@pytest.mark.statement("R128")
 @pytest.mark.parametrize("name", ALL)
 def test_half_is_fair_and_one_less_is_not_either_way(name: str) -> None:
     state = table(name, owns={0: (19,), 1: (39,)})
@@ -367,6 +377,7 @@ def test_mortgaged_property_counts_half(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-5")
+@pytest.mark.statement("R022")
 @pytest.mark.parametrize("name", TEAM)
 def test_allies_give_as_they_like_and_rivals_do_not(name: str) -> None:
     state = table(name, owns={0: (39,)})
@@ -380,6 +391,7 @@ def test_allies_give_as_they_like_and_rivals_do_not(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-6")
+@pytest.mark.statement("R130")
 @pytest.mark.parametrize("name", ALL)
 def test_an_offer_lapses_after_a_minute(name: str) -> None:
     state = offered(table(name, owns={0: (X,)}), give_x())

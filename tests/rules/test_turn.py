@@ -65,6 +65,7 @@ HOLDINGS = {0: (5, 6, 8, 9, 11, 13, 14, 15)}
 
 
 @pytest.mark.rule("TURN-1")
+@pytest.mark.statement("R065", "R068")
 @pytest.mark.parametrize("name", ALL)
 def test_two_dice_move_and_the_turn_ends_by_itself(name: str) -> None:
     state = table(name, at={0: 3})
@@ -77,6 +78,7 @@ def test_two_dice_move_and_the_turn_ends_by_itself(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-1")
+@pytest.mark.statement("R068")
 @pytest.mark.parametrize("name", ALL)
 def test_a_decision_on_the_square_comes_before_the_end(name: str) -> None:
     state = table(name)
@@ -101,6 +103,7 @@ def test_nobody_rolls_in_place_of_an_answer() -> None:
 
 
 @pytest.mark.rule("TURN-2")
+@pytest.mark.statement("R066")
 @pytest.mark.parametrize("name", ALL)
 def test_a_double_rolls_again_once_its_square_is_resolved(name: str) -> None:
     state = table(name)
@@ -115,6 +118,7 @@ def test_a_double_rolls_again_once_its_square_is_resolved(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-2")
+@pytest.mark.statement("R067")
 @pytest.mark.parametrize("name", ALL)
 def test_the_third_double_goes_to_jail_without_moving(name: str) -> None:
     state = table(name)
@@ -176,6 +180,7 @@ def test_a_card_to_jail_ends_the_turn_of_a_double(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-4")
+@pytest.mark.statement("R069")
 @pytest.mark.parametrize("name", ALL)
 def test_property_is_managed_before_the_roll(name: str) -> None:
     state = table(name, owns=HOLDINGS, levels={11: 1}, mortgaged=[15])
@@ -208,6 +213,7 @@ def test_nobody_manages_in_the_turn_of_another(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-4")
+@pytest.mark.statement("R069")
 @pytest.mark.parametrize("name", MANAGES_BEFORE_ONLY)
 def test_after_the_roll_nothing_is_managed(name: str) -> None:
     state = table(name, owns=HOLDINGS, levels={11: 1}, mortgaged=[15])
@@ -219,6 +225,7 @@ def test_after_the_roll_nothing_is_managed(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-4")
+@pytest.mark.statement("R069")
 @pytest.mark.parametrize("name", MANAGES_LATER)
 def test_the_guide_manages_in_a_purchase_too(name: str) -> None:
     state = table(name, owns=HOLDINGS, levels={11: 1}, mortgaged=[15])
@@ -270,6 +277,7 @@ def test_a_payment_pause_is_for_raising_cash_only(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.statement("R061")
 @pytest.mark.parametrize("name", ALL)
 def test_passing_start_pays_the_salary(name: str) -> None:
     state = table(name, at={0: 37})
@@ -279,6 +287,7 @@ def test_passing_start_pays_the_salary(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.statement("R062")
 @pytest.mark.parametrize("name", ALL)
 def test_stopping_on_start_pays_the_salary_once_and_the_bonus(name: str) -> None:
     bonus = 0 if name.endswith(("@origins", "@guide")) else 1000
@@ -290,6 +299,7 @@ def test_stopping_on_start_pays_the_salary_once_and_the_bonus(name: str) -> None
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.statement("R154")
 @pytest.mark.parametrize("name", ALL)
 def test_the_card_to_start_pays_like_stopping_there(name: str) -> None:
     state = table(name)
@@ -319,6 +329,7 @@ def test_walking_back_past_start_pays_nothing(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.statement("R063")
 @pytest.mark.parametrize("name", rulesets_with(salary_until_tax=False))
 def test_the_salary_is_never_taxed(name: str) -> None:
     state = table(name, at={0: 37}, round_number=20 if name == "blitz@full" else 250)
@@ -331,6 +342,7 @@ def test_the_salary_is_never_taxed(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.statement("R063")
 @pytest.mark.parametrize(("round_number", "salary"), [(99, 2000), (100, 0), (101, 0), (300, 0)])
 def test_under_the_oldest_rules_start_pays_until_rents_are_taxed(
     round_number: int, salary: int
@@ -345,6 +357,7 @@ def test_under_the_oldest_rules_start_pays_until_rents_are_taxed(
 
 
 @pytest.mark.rule("TURN-6")
+@pytest.mark.statement("R013")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("first", [0, 2])
 def test_a_round_is_one_turn_of_everybody_from_the_first_seat(name: str, first: int) -> None:

@@ -17,8 +17,7 @@ from opolyx.engine.v1.game_pb2 import EndCause, ResultView, SeatResult
 from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKind
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.store.sqlite import SqliteStore
-from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import Unauthenticated
+from opolyx_servicekit.access import Principal, bad_token
 from opolyx_servicekit.sqlite_file import SqliteFile
 
 ENDED_MS = 1_700_000_000_000
@@ -276,7 +275,7 @@ class RoleVerifier:
     def verify(self, token: str) -> Principal:
         role, _, subject = token.partition(":")
         if role == "bad":
-            raise Unauthenticated("TOKEN_INVALID", "token is not valid here")
+            raise bad_token("invalid", "token is not valid here")
         return Principal(subject=subject or f"{role}_1", role=role)
 
 

@@ -98,6 +98,7 @@ async def test_same_request_makes_one_room(store: Store) -> None:
 
 
 @pytest.mark.rule("TABLE-6")
+@pytest.mark.statement("R009")
 async def test_creator_is_placed_and_can_open_no_second_room(store: Store) -> None:
     await opened(store, 1)
 
@@ -109,6 +110,7 @@ async def test_creator_is_placed_and_can_open_no_second_room(store: Store) -> No
 
 
 @pytest.mark.rule("TABLE-6")
+@pytest.mark.statement("R009")
 async def test_parallel_joins_of_one_player_give_one_seat(store: Store) -> None:
     for number in range(1, 11):
         await opened(store, number)
@@ -240,6 +242,7 @@ async def test_first_grants_stay_until_the_room_is_open_again(store: Store) -> N
     assert [SeatGrant(), SeatGrant()] == await store.keep_grants("r_1", [SeatGrant()] * 2)
 
 
+@pytest.mark.statement("R006")
 async def test_public_open_rooms_are_listed_oldest_first(store: Store) -> None:
     for number in (3, 1, 2):
         await opened(store, number)

@@ -39,6 +39,7 @@ def is_at(seq: int, game: pb.Snapshot) -> bool:
     return game.seq == seq
 
 
+@pytest.mark.statement("R173")
 async def test_a_step_has_its_seconds_and_its_deadline_is_shown(tmp_path: Path) -> None:
     async with running_engine(tmp_path, clock=ManualClock(START_MS)) as engine:
         _game_id, _callers, before = await opened(engine)
@@ -89,6 +90,7 @@ async def test_the_clock_skips_who_does_not_move_and_the_next_gets_a_full_clock(
         assert START_MS + 150_000 == now.deadline_unix_ms
 
 
+@pytest.mark.statement("R130", "R182")
 async def test_building_and_trading_restart_no_clock_and_offers_lapse(tmp_path: Path) -> None:
     clock = ManualClock(START_MS)
     async with running_engine(tmp_path, clock=clock) as engine:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
@@ -27,6 +29,7 @@ async def follow(service: Caller, count: int, after: int = 0) -> list[allocation
     return found
 
 
+@pytest.mark.statement("R011")
 async def test_surrendering_frees_the_player_at_once_and_ends_the_game(tmp_path: Path) -> None:
     async with running_engine(tmp_path) as engine:
         service = await engine.caller("s_m", "service")

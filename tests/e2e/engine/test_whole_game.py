@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_rules.verification import verify
@@ -43,6 +45,7 @@ async def watch_to_end(engine: Engine, game_id: str) -> list[pb.Update]:
                 return seen
 
 
+@pytest.mark.statement("R005")
 async def test_built_in_bots_play_a_game_to_its_end(tmp_path: Path) -> None:
     async with running_engine(tmp_path) as engine:
         seats = [built_in(0), built_in(1, "random"), built_in(2), built_in(3, "random")]

@@ -29,6 +29,7 @@ async def two_in_a_game(mm: Running) -> tuple[Guest, Guest, str]:
 
 
 @pytest.mark.rule("TABLE-6")
+@pytest.mark.statement("R010")
 async def test_eliminated_player_may_join_elsewhere_while_the_game_goes_on(
     mm: Running, peers: Peers
 ) -> None:

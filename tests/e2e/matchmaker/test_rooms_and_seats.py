@@ -24,6 +24,7 @@ async def refusal(awaitable: object) -> grpc.aio.AioRpcError:
     return caught.value
 
 
+@pytest.mark.statement("R006")
 async def test_room_has_its_game_and_commitment_before_anybody_joins(mm: Running) -> None:
     room = await mm.create(await mm.guest(), seats=4)
 

@@ -63,6 +63,7 @@ def refused(outcome: Room | RoomRefusal) -> RefusalKind:
     return outcome.kind
 
 
+@pytest.mark.statement("R006")
 def test_join_takes_the_first_open_seat() -> None:
     joined = done(join(room_of(ADA, OPEN_SEAT, OPEN_SEAT), BO))
 
@@ -131,6 +132,7 @@ def test_kick_is_the_creators_and_about_persons() -> None:
 
 
 @pytest.mark.rule("TABLE-1")
+@pytest.mark.statement("R004")
 def test_bots_are_seated_where_the_creator_says() -> None:
     room = room_of(ADA, OPEN_SEAT, OPEN_SEAT)
 
@@ -172,6 +174,7 @@ def test_withdrawn_bot_leaves_an_open_room_but_no_game() -> None:
 
 
 @pytest.mark.rule("TABLE-3")
+@pytest.mark.statement("R008")
 def test_no_change_touches_the_ruleset_or_the_number_of_seats() -> None:
     room = room_of(ADA, BO, OPEN_SEAT)
     with_bot = done(add_bot(room, "p_ada", STEADY, 2))
@@ -191,6 +194,7 @@ def test_no_change_touches_the_ruleset_or_the_number_of_seats() -> None:
 
 
 @pytest.mark.rule("TABLE-4")
+@pytest.mark.statement("R007")
 def test_start_needs_the_creator_and_every_seat() -> None:
     assert RefusalKind.NOT_CREATOR == refused(begin_start(room_of(ADA, BO), "p_bo"))
     assert RefusalKind.SEATS_OPEN == refused(begin_start(room_of(ADA, OPEN_SEAT), "p_ada"))

@@ -24,6 +24,7 @@ def reasons_of(game: FinishedGame) -> list[ZeroReason]:
 
 
 @pytest.mark.rule("XP-1")
+@pytest.mark.statement("R195", "R196")
 @pytest.mark.parametrize(
     ("places", "expected"),
     [
@@ -39,6 +40,7 @@ def test_xp_1_place_pays_from_200_evenly_down_to_40(places: int, expected: list[
 
 
 @pytest.mark.rule("XP-1")
+@pytest.mark.statement("R197", "R198")
 @pytest.mark.parametrize("groups", range(9))
 def test_xp_1_each_full_group_adds_25_and_survival_50(groups: int) -> None:
     game = finished_game(person("p_a", 1, survived=True, full_groups=groups), person("p_b", 2))
@@ -64,6 +66,7 @@ def test_xp_1_team_shares_its_place_and_places_are_sides() -> None:
 
 
 @pytest.mark.rule("XP-2")
+@pytest.mark.statement("R199")
 @pytest.mark.parametrize("scheme", [Scheme.EVERY_SEAT, Scheme.WINNER])
 def test_xp_2_round_20_pays_nothing_and_21_pays(scheme: Scheme) -> None:
     seats = (person("p_a", 1, survived=True), person("p_b", 2))
@@ -77,6 +80,7 @@ def test_xp_2_round_20_pays_nothing_and_21_pays(scheme: Scheme) -> None:
 
 
 @pytest.mark.rule("XP-3")
+@pytest.mark.statement("R195")
 def test_xp_3_winner_scheme_pays_200_to_the_winner_alone() -> None:
     game = finished_game(
         person("p_a", 2, survived=True, full_groups=3),
@@ -132,6 +136,7 @@ def test_xp_4_two_people_among_bots_get_all() -> None:
 
 
 @pytest.mark.rule("XP-2")
+@pytest.mark.statement("R199")
 def test_a_44_fifty_quick_surrenders_pay_nothing() -> None:
     for number in range(50):
         game = finished_game(

@@ -37,6 +37,7 @@ def test_xp_6_draw_is_frozen() -> None:
 
 
 @pytest.mark.rule("XP-6")
+@pytest.mark.statement("R202")
 def test_xp_6_rarities_are_70_20_8_2_and_squares_even() -> None:
     cards = [draw_card(f"g{number}", "p_a", 3) for number in range(20_000)]
 
@@ -58,6 +59,7 @@ def test_xp_6_levels_30_and_60_drop_at_least_epic(level: int) -> None:
 
 
 @pytest.mark.rule("XP-6")
+@pytest.mark.statement("R200")
 def test_xp_6_every_level_passed_drops_its_card() -> None:
     assert [3, 6, 9] == dropping_levels(2, 9)
     assert [] == dropping_levels(3, 5)
@@ -75,6 +77,7 @@ def test_xp_6_settlement_drops_the_card_of_the_level_reached() -> None:
 
 
 @pytest.mark.rule("XP-3")
+@pytest.mark.statement("R200")
 def test_xp_3_winner_gets_one_card_past_round_20() -> None:
     seats = (person("p_a", 1, survived=True), person("p_b", 2))
 
@@ -86,6 +89,7 @@ def test_xp_3_winner_gets_one_card_past_round_20() -> None:
 
 
 @pytest.mark.rule("RENT-5")
+@pytest.mark.statement("R108", "R202")
 def test_rent_5_only_the_best_card_of_a_square_counts() -> None:
     def card(square: int, rarity: Rarity) -> Card:
         return Card(

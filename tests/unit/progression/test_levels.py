@@ -30,6 +30,7 @@ def test_xp_5_each_step_costs_50_more_than_the_last() -> None:
 
 
 @pytest.mark.rule("XP-5")
+@pytest.mark.statement("R201")
 def test_xp_5_level_of_every_xp_is_the_last_that_begins_there() -> None:
     level = 1
     for xp in range(from_xp(TOP_LEVEL) + 1000):
@@ -40,6 +41,7 @@ def test_xp_5_level_of_every_xp_is_the_last_that_begins_there() -> None:
 
 
 @pytest.mark.rule("XP-5")
+@pytest.mark.statement("R201")
 @pytest.mark.parametrize(
     ("level", "rank"),
     [
@@ -63,10 +65,12 @@ def test_xp_5_rank_begins_at_its_level(level: int, rank: Rank) -> None:
 
 
 @pytest.mark.rule("XP-6")
+@pytest.mark.statement("R200")
 def test_xp_6_every_third_level_drops_a_card() -> None:
     assert list(range(3, 61, 3)) == [row.level for row in level_table() if row.drops_card]
 
 
+@pytest.mark.statement("R203")
 def test_page_of_levels_is_what_the_code_makes() -> None:
     """If it differs: `python -m opolyx_progression.levels > docs/levels.md`."""
     assert as_markdown() == (ROOT / "docs/levels.md").read_text("utf-8")

@@ -25,7 +25,6 @@ def detail(status: Any, kind: type[Message]) -> Any:
         (errors.Unauthenticated, grpc.StatusCode.UNAUTHENTICATED),
         (errors.PermissionDenied, grpc.StatusCode.PERMISSION_DENIED),
         (errors.NotFound, grpc.StatusCode.NOT_FOUND),
-        (errors.AlreadyExists, grpc.StatusCode.ALREADY_EXISTS),
         (errors.FailedPrecondition, grpc.StatusCode.FAILED_PRECONDITION),
         (errors.ResourceExhausted, grpc.StatusCode.RESOURCE_EXHAUSTED),
         (errors.Unavailable, grpc.StatusCode.UNAVAILABLE),

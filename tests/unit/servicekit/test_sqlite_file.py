@@ -62,12 +62,11 @@ async def test_a_write_returns_its_result_and_is_read_at_once(file: SqliteFile) 
 
 
 async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> None:
-    commits: list[int] = []
+    statements: list[str] = []
     gate = Gate()
-    async with SqliteFile(
-        tmp_path / "s.db", observer=lambda jobs, seconds: commits.append(jobs)
-    ) as file:
+    async with SqliteFile(tmp_path / "s.db") as file:
         await file.migrate("notes", NOTES)
+        await file.write(lambda connection: connection.set_trace_callback(statements.append))
         held = await gate.hold(file)
         waiting = [asyncio.create_task(file.write(add(str(n)))) for n in range(50)]
         await asyncio.sleep(0)
@@ -76,7 +75,7 @@ async def test_writes_that_wait_together_share_one_commit(tmp_path: Path) -> Non
         await asyncio.gather(held, *waiting)
 
         assert await file.read(texts) == [str(n) for n in range(50)]
-    assert commits == [1, 1, 50]
+    assert statements.count("BEGIN IMMEDIATE") == 2, "the held one, and one for fifty"
 
 
 async def test_a_failed_job_fails_its_caller_alone(file: SqliteFile) -> None:
@@ -244,13 +243,16 @@ async def test_callers_on_two_loops_share_the_file(file: SqliteFile) -> None:
     assert sorted(await file.read(texts)) == ["mine", "other"]
 
 
-async def test_an_observer_that_fails_does_not_stop_the_writer(tmp_path: Path) -> None:
-    def fail(jobs: int, seconds: float) -> None:
-        raise ValueError("observer")
+async def test_a_job_that_stops_an_iteration_fails_and_hangs_nobody(file: SqliteFile) -> None:
+    """A future can't hold a StopIteration: its waiter would wait for ever."""
 
-    async with SqliteFile(tmp_path / "s.db", observer=fail) as file:
-        await file.migrate("notes", NOTES)
-        assert await file.write(add("a")) == 1
+    def stop(connection: sqlite3.Connection) -> str:
+        return next(iter([""][1:]))
+
+    for call in (file.read, file.write):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            async with asyncio.timeout(5):
+                await call(stop)
 
 
 async def test_the_log_stays_small_under_steady_load(

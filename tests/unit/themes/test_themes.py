@@ -106,6 +106,7 @@ def test_each_answer_to_the_third_corner_has_its_name(board: str, language: str)
 
 
 @pytest.mark.rule("CHANCE-7")
+@pytest.mark.statement("R030")
 @BOARDS
 def test_halal_renames_exactly_three_cards(board: str, language: str) -> None:
     renamed = {
@@ -148,6 +149,7 @@ def test_themes_have_no_property_in_common() -> None:
             assert not set(one.squares[square]) & set(other.squares[square])
 
 
+@pytest.mark.statement("R043")
 @EVERY_LANGUAGE
 def test_no_name_is_a_known_brand_or_another_games_square(language: str) -> None:
     for name in all_names(language):

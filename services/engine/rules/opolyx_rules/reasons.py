@@ -87,7 +87,7 @@ class Refusal:
     """Why an action is not allowed.
 
     Attributes:
-        reason: One of this module's numbers.
+        reason: One of this module's numbers, or one that the server adds to them.
         rule: Id of the rule that refuses, for instance `BUILD-2`.
         numbers: The numbers behind it, as (name, value) pairs; money in k.
     """
@@ -101,7 +101,8 @@ class Refusal:
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{name}={value}" for name, value in self.numbers)
-        return f"{self.rule}: {NAMES[self.reason]}" + (f" ({numbers})" if numbers else "")
+        sentence = NAMES.get(self.reason, f"reason {self.reason}")
+        return f"{self.rule}: {sentence}" + (f" ({numbers})" if numbers else "")
 
     def __repr__(self) -> str:
         return f"Refusal({self})"

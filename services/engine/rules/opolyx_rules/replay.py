@@ -24,6 +24,8 @@ from opolyx_rules.state import State
 
 FORMAT: Final = "opolyx-replay/1"
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
+
 OPTIONS: Final = ("start_cash", "round_cap", "turn_seconds")
 """Fields of a ruleset that a house may set for one game."""
 
@@ -235,4 +237,4 @@ def result_fields(outcome: Result) -> dict[str, object]:
 
 def canonical_line(values: dict[str, object]) -> bytes:
     """One line of the file in the only form it may have, with its line feed."""
-    return json.dumps(values, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
+    return _ENCODER.encode(values).encode() + b"\n"

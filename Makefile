@@ -88,8 +88,12 @@ rule-book: setup ## Rewrite docs/rules from the rules as they are now; review th
 	$(BIN)/python tools/rule_book.py
 
 .PHONY: rules-coverage
-rules-coverage: setup ## Print which tests prove which rule; fail if one has none
+rules-coverage: setup ## Print which tests prove which rule and statement; fail if one has none
 	$(BIN)/python tools/rules_coverage.py
+
+.PHONY: statements
+statements: setup ## Rewrite docs/rules/statements.md: which tests prove what the rule texts say
+	$(BIN)/python tools/rules_coverage.py --write
 
 .PHONY: bench
 bench: setup ## Measure, and print a table

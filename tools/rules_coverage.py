@@ -1,9 +1,11 @@
 """Print which tests prove which rules; fail if a rule has none or a test names an unknown one.
 
 A test says what it proves by `@pytest.mark.rule("TURN-2", ...)`; the rules are those of the rule
-book. Nothing is run here, only collected.
+book. The same for the statements of the rule texts, see `statements`. Nothing is run here, only
+collected.
 """
 
+import argparse
 import contextlib
 import io
 import sys
@@ -12,6 +14,7 @@ from typing import Final
 
 import pytest
 
+import statements
 from opolyx_rules.rule_book import rule_ids
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -36,8 +39,12 @@ class Collector:
                     self.tests.setdefault(str(rule_id), set()).add(name)
 
 
-def collect(folder: Path) -> dict[str, set[str]]:
+def collect(folder: Path, *others: object) -> dict[str, set[str]]:
     """The names of the tests in `folder` by the id of the rule that they prove.
+
+    Args:
+        folder: Where to look.
+        others: Further plugins of pytest that look at the tests.
 
     Raises:
         RuntimeError: Some test could not be collected.
@@ -45,7 +52,7 @@ def collect(folder: Path) -> dict[str, set[str]]:
     collector, output = Collector(), io.StringIO()
     arguments = ["--collect-only", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", str(folder)]
     with contextlib.redirect_stdout(output):
-        status = pytest.main(arguments, plugins=[collector])
+        status = pytest.main(arguments, plugins=[collector, *others])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"the tests can't be collected:\n{output.getvalue()}")
     return collector.tests
@@ -71,10 +78,23 @@ def print_table(tests: dict[str, set[str]]) -> None:
 
 
 def main() -> int:
-    """Print the table and what is wrong."""
-    tests = collect(ROOT / "tests")
+    """Print the table and what is wrong; with --write only bring the page of statements up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write docs/rules/statements.md")
+    write = parser.parse_args().write
+    said = statements.StatementCollector()
+    tests = collect(ROOT / "tests", said)
+    known = statements.read()
+    page = statements.page(known, said.tests)
+    if write:
+        statements.PAGE.write_text(page, "utf-8")
+        return 0
     print_table(tests)
-    wrong = problems(tests)
+    unproven = statements.problems(known, said.tests)
+    print(f"{statements.proven(known, said.tests)} of {len(known)} statements are proven")
+    wrong = problems(tests) + unproven
+    if page != statements.PAGE.read_text("utf-8"):
+        wrong.append("docs/rules/statements.md is stale: make statements")
     for problem in wrong:
         print(problem, file=sys.stderr)
     return 1 if wrong else 0

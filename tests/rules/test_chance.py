@@ -113,9 +113,9 @@ def test_shuffled_deck_is_shuffled_once_at_the_start(ruleset: str) -> None:
 
 @pytest.mark.rule("CHANCE-1", "CHANCE-2")
 @pytest.mark.statement("R148", "R149", "R159")
-@pytest.mark.parametrize("ruleset", PLAIN)
+@pytest.mark.parametrize("ruleset", ALL)
 def test_cards_come_in_order_cycle_and_are_named(ruleset: str) -> None:
-    order = [card("scratch_win"), card("dividend"), card("year_end_bonus")]
+    order = [card("scratch_win"), card("dividend"), card("birthday")]
     state = table(ruleset)
     state.deck = order
 
@@ -128,7 +128,7 @@ def test_cards_come_in_order_cycle_and_are_named(ruleset: str) -> None:
 @pytest.mark.rule("CHANCE-3", "BOARD-1")
 @pytest.mark.statement("R057", "R149")
 @pytest.mark.parametrize("square", [2, 7, 17, 22, 33, 36])
-@pytest.mark.parametrize("ruleset", PLAIN)
+@pytest.mark.parametrize("ruleset", ALL)
 def test_each_of_six_squares_draws(ruleset: str, square: int) -> None:
     state = table(ruleset, deck=["dividend"])
 

@@ -502,7 +502,7 @@ def test_heir_is_the_next_ally_still_in(ruleset: str) -> None:
 
 
 @pytest.mark.rule("DEBT-7", "DEBT-8")
-@pytest.mark.statement("R171")
+@pytest.mark.statement("R167", "R171")
 @pytest.mark.parametrize("ruleset", TO_TEAMMATE)
 def test_without_an_ally_the_estate_is_liquidated(ruleset: str) -> None:
     """The last of a side: the game ends with the other side, whose creditor got the proceeds."""

@@ -58,7 +58,7 @@ def test_last_player_standing_ends_the_game(ruleset: str) -> None:
 
 
 @pytest.mark.rule("END-1", "END-4")
-@pytest.mark.statement("R023", "R024", "R194")
+@pytest.mark.statement("R001", "R023", "R024", "R190", "R194")
 @pytest.mark.parametrize("ruleset", TEAM)
 def test_last_side_standing_ends_the_game(ruleset: str) -> None:
     """One ally is out all the same: the side wins together."""

@@ -34,7 +34,7 @@ def test_two_to_six_play(name: str) -> None:
 
 
 @pytest.mark.rule("TABLE-2")
-@pytest.mark.statement("R019")
+@pytest.mark.statement("R003", "R019")
 @pytest.mark.parametrize("name", TEAM)
 def test_sides_are_four_or_six(name: str) -> None:
     for seats in (4, 6):

@@ -1,5 +1,7 @@
 """Awards by rule: XP-1 to XP-4, and the case of farming by quick surrender."""
 
+from dataclasses import replace
+
 import pytest
 
 from opolyx_progression.awards import (
@@ -49,6 +51,15 @@ def test_xp_1_each_full_group_adds_25_and_survival_50(groups: int) -> None:
 
     assert 200 + 25 * groups + 50 == winner.xp
     assert (Term(TermKind.PLACE, 40),) == loser.terms
+
+
+@pytest.mark.statement("R002")
+def test_money_of_the_game_buys_nothing_outside_it() -> None:
+    """Rich or poor at the end, the same place is awarded the same."""
+    poor = finished_game(person("p_a", 1, survived=True), person("p_b", 2))
+    rich = replace(poor, seats=tuple(replace(seat, net_worth=9_000_000) for seat in poor.seats))
+
+    assert awards_of(poor) == awards_of(rich)
 
 
 @pytest.mark.rule("XP-1")

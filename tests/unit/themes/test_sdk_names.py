@@ -74,6 +74,7 @@ def test_fortune_in_chinese_counts_in_ten_thousands(amount: int, expected: str) 
     assert expected == amount_text(amount, "fortune@full", "zh-Hant")
 
 
+@pytest.mark.statement("R042")
 @EVERY_RULESET
 def test_only_fortune_in_chinese_does(ruleset: Ruleset) -> None:
     texts = {language: amount_text(88, ruleset.name, language) for language in names.LANGUAGES}

@@ -86,10 +86,12 @@ def test_any_changed_byte_of_the_file_is_found(place: int, byte: int) -> None:
 
 def test_any_changed_byte_of_header_and_footer_is_found() -> None:
     """Every place of both lines: another digit or letter of the same sort, another case."""
-    footer = len(GAME) - len(LINES[-1])
-    for place in [*range(len(LINES[0])), *range(footer, len(GAME))]:
-        for byte in {*b"0a ", GAME[place] ^ 1, GAME[place] ^ 32} - {GAME[place]}:
-            changed = GAME[:place] + bytes([byte]) + GAME[place + 1 :]
+    data = record_game(replay_header(options={"round_cap": 1}))
+    lines = data.splitlines(keepends=True)
+    footer = len(data) - len(lines[-1])
+    for place in [*range(len(lines[0])), *range(footer, len(data))]:
+        for byte in {*b"0a ", data[place] ^ 1, data[place] ^ 32} - {data[place]}:
+            changed = data[:place] + bytes([byte]) + data[place + 1 :]
 
             assert not verify(changed).ok, (place, chr(byte))
 

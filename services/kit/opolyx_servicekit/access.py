@@ -12,6 +12,9 @@ from opolyx_servicekit.errors import PermissionDenied, Unauthenticated
 PUBLIC: Final[frozenset[str]] = frozenset({"*"})
 """Marks a method that anybody may call, with or without a token."""
 
+IDENTITY_DOMAIN: Final = "opolyx.identity"
+"""Who defines the reasons TOKEN and ROLE, whatever service was called."""
+
 _INFRASTRUCTURE: Final = ("/grpc.health.v1.Health/", "/grpc.reflection.v1")
 _SCHEME: Final = "bearer "
 
@@ -58,13 +61,13 @@ def current_principal() -> Principal:
     """
     principal = _current.get()
     if principal is None:
-        raise Unauthenticated("TOKEN_MISSING", "this call needs a token")
+        raise bad_token("missing", "this call needs a token")
     return principal
 
 
-def principal_or_none() -> Principal | None:
-    """The caller, or None if a public method is called without a valid token."""
-    return _current.get()
+def bad_token(problem: str, message: str) -> Unauthenticated:
+    """There is no valid token; `problem` says in one word why, in the error's metadata."""
+    return Unauthenticated("TOKEN", message, domain=IDENTITY_DOMAIN, metadata={"problem": problem})
 
 
 def set_principal(principal: Principal | None) -> None:
@@ -110,8 +113,9 @@ class AccessTable:
         principal = self._authenticated(metadata)
         if principal.role not in roles:
             raise PermissionDenied(
-                "ROLE_NOT_ALLOWED",
+                "ROLE",
                 f"role {principal.role} may not call {method}",
+                domain=IDENTITY_DOMAIN,
                 metadata={"role": principal.role, "method": method},
             )
         return principal
@@ -126,8 +130,8 @@ class AccessTable:
     def _authenticated(self, metadata: Iterable[tuple[str, str | bytes]]) -> Principal:
         found = [value for key, value in metadata if key == "authorization"]
         if not found or self._verifier is None:
-            raise Unauthenticated("TOKEN_MISSING", "this call needs a token")
+            raise bad_token("missing", "this call needs a token")
         value = found[0]
         if len(found) > 1 or isinstance(value, bytes) or not value.lower().startswith(_SCHEME):
-            raise Unauthenticated("TOKEN_MALFORMED", "authorization must be one bearer token")
+            raise bad_token("malformed", "authorization must be one bearer token")
         return self._verifier.verify(value[len(_SCHEME) :].strip())

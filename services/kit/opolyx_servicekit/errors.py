@@ -8,7 +8,6 @@
     │   ├── Unauthenticated      no token, or a bad one
     │   ├── PermissionDenied     not for this caller
     │   ├── NotFound             no such thing
-    │   ├── AlreadyExists        it is there already, and differs
     │   └── FailedPrecondition   not in this state (precondition: kind and subject)
     └── EnvironmentFault         the same call may succeed later (retry_after_ms)
         ├── ResourceExhausted    a limit was reached
@@ -28,7 +27,7 @@ from google.protobuf import any_pb2, duration_pb2
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-untyped]
 
-_LONGEST_MESSAGE: Final = 500  # all details travel in HTTP/2 trailers, which peers bound to 8 KiB
+_LONGEST_MESSAGE: Final = 500  # in bytes: all travels in HTTP/2 trailers, bounded to 8 KiB
 _LONGEST_VALUE: Final = 200
 _MOST_VALUES: Final = 12
 
@@ -78,7 +77,7 @@ class ServiceError(Exception):
         """
         return status_pb2.Status(
             code=self.code.value[0],
-            message=self.message[:_LONGEST_MESSAGE],
+            message=_shortened(self.message, _LONGEST_MESSAGE),
             details=[_packed(detail) for detail in self._details(self.domain or domain)],
         )
 
@@ -127,12 +126,6 @@ class NotFound(CallerError):
     code = grpc.StatusCode.NOT_FOUND
 
 
-class AlreadyExists(CallerError):
-    """The thing is there already, and differs from what was asked for."""
-
-    code = grpc.StatusCode.ALREADY_EXISTS
-
-
 class FailedPrecondition(CallerError):
     """The thing is not in a state that allows this."""
 
@@ -174,7 +167,13 @@ def _packed(detail: Message) -> any_pb2.Any:
 
 
 def _cut(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: text[:_LONGEST_VALUE] for name, text in list(texts.items())[:_MOST_VALUES]}
+    few = list(texts.items())[:_MOST_VALUES]
+    return {name: _shortened(text, _LONGEST_VALUE) for name, text in few}
+
+
+def _shortened(text: str, most_bytes: int) -> str:
+    """The beginning of `text` that fits into so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
 
 
 def _bad_request(fields: Mapping[str, str]) -> error_details_pb2.BadRequest:
@@ -189,6 +188,8 @@ def _precondition_failure(
 ) -> error_details_pb2.PreconditionFailure:
     kind, subject = precondition
     violation = error_details_pb2.PreconditionFailure.Violation(
-        type=kind, subject=subject[:_LONGEST_VALUE], description=message[:_LONGEST_VALUE]
+        type=kind,
+        subject=_shortened(subject, _LONGEST_VALUE),
+        description=_shortened(message, _LONGEST_VALUE),
     )
     return error_details_pb2.PreconditionFailure(violations=[violation])

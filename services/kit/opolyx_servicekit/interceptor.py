@@ -21,6 +21,7 @@ from grpc_status import rpc_status
 from opolyx_servicekit.access import AccessTable, is_infrastructure, set_principal
 from opolyx_servicekit.errors import InvalidArgument, ServiceError, Unavailable
 from opolyx_servicekit.rpc_metrics import MethodMetrics, RpcMetrics
+from opolyx_servicekit.streams import was_cancelled
 
 _log = structlog.get_logger(__name__)
 
@@ -128,7 +129,7 @@ class _Guard:
             return response
         except asyncio.CancelledError:
             code = grpc.StatusCode.CANCELLED
-            if _was_cancelled():
+            if was_cancelled():
                 raise
             # A handler let another task's cancellation escape: gRPC would never answer.
             _log.warning("rpc_lost", method=self._method)
@@ -195,7 +196,7 @@ class RpcContext:
             return self._parse(raw)
         except Exception as error:
             raise InvalidArgument(
-                "MALFORMED_MESSAGE", "request is not a message of this method"
+                "INVALID_FIELD", "request is not a message of this method"
             ) from error
 
 
@@ -250,11 +251,6 @@ def _code_of(context: Any, default: grpc.StatusCode) -> grpc.StatusCode:
     if code is None:
         return default
     return code if isinstance(code, grpc.StatusCode) else _CODES.get(code, default)
-
-
-def _was_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
 
 
 def _request_id(metadata: Any) -> str:

@@ -76,8 +76,8 @@ class KeyFile:
             stamp = self._stamp_now()
             if stamp == self._stamp:
                 return
-            self._stamp = stamp
             self._keys = self._read()
+            self._stamp = stamp
             self.version += 1
             _log.info("keys_reloaded", path=str(self._path), keys=list(self._keys))
         except (OSError, ValueError) as error:

@@ -122,12 +122,9 @@ class ServiceServer:
         self._start_metrics_server()
         await self._server.start()
         self._probes.set_ready(True)
+        if unknown := self._settings.unknown_names():
+            _log.warning("settings_unknown", names=unknown)
         _log.info("server_started", port=self._port, **self._settings.describe())
-
-    def set_ready(self, ready: bool) -> None:
-        """Set the readiness of all services, say when the store goes away and comes back."""
-        if self._probes is not None:
-            self._probes.set_ready(ready)
 
     async def drain(self) -> None:
         """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace.
@@ -141,9 +138,11 @@ class ServiceServer:
             self._probes.set_ready(False)
             await self._say_goodbye()
             self._probes.end_watches()
-            await self._server.stop(self._settings.grace_seconds)
-            await self._stop_side_servers()
-            self._server = None
+            try:
+                await self._server.stop(self._settings.grace_seconds)
+            finally:  # also when a second signal cancels the wait
+                self._server = None
+                await self._stop_side_servers()
             _log.info("server_stopped")
 
     async def __aenter__(self) -> Self:
@@ -196,7 +195,9 @@ class ServiceServer:
         if self._on_drain is None:
             return
         try:
-            await asyncio.wait_for(self._on_drain(), self._settings.grace_seconds)
+            # Not wait_for: before Python 3.12 it can swallow a cancellation.
+            async with asyncio.timeout(self._settings.grace_seconds):
+                await self._on_drain()
         except Exception:
             _log.exception("drain_incomplete")
 

@@ -4,6 +4,7 @@ A service subclasses `ServiceSettings` in its own `settings.py`, adds its fields
 prefix: `model_config = SettingsConfigDict(env_prefix="OPOLYX_<SERVICE>_")`.
 """
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -11,16 +12,21 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+_SHARED_PREFIX: Final = "OPOLYX_"
 _MASK: Final = "***"
 _SECRET_NAME: Final = re.compile(r"secret|token|key|password")
 _URL_USER: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 
 class ServiceSettings(BaseSettings):
-    """Settings common to all services; frozen, read from the environment, unknown names refused."""
+    """Settings common to all services; frozen, read from the environment.
+
+    Unknown arguments are refused. Unknown names in the environment can't be, as Kubernetes puts
+    some with our prefix there; `unknown_names` tells them.
+    """
 
     model_config = SettingsConfigDict(
-        env_prefix="OPOLYX_", extra="forbid", frozen=True, use_attribute_docstrings=True
+        env_prefix=_SHARED_PREFIX, extra="forbid", frozen=True, use_attribute_docstrings=True
     )
 
     listen_address: str = "127.0.0.1:0"
@@ -73,6 +79,15 @@ class ServiceSettings(BaseSettings):
     def _split(cls, value: object) -> object:
         """In the environment it is a list with commas."""
         return tuple(value.replace(" ", "").split(",")) if isinstance(value, str) else value
+
+    def unknown_names(self) -> list[str]:
+        """Names in the environment with the service's prefix that are no setting: typos, perhaps."""
+        prefix = str(self.model_config.get("env_prefix", "")).upper()
+        known = {prefix + name.upper() for name in type(self).model_fields}
+        if prefix == _SHARED_PREFIX:
+            return []
+        found = {name.upper() for name in os.environ}
+        return sorted(name for name in found - known if name.startswith(prefix))
 
     def describe(self) -> dict[str, object]:
         """The effective values, for the log at start, with every secret masked.

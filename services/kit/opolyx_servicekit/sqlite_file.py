@@ -8,13 +8,12 @@ log back in the background so that no commit pays for it.
 import asyncio
 import sqlite3
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import Final, Generic, Literal, Self, TypeVar
 
 import structlog
 
@@ -24,8 +23,6 @@ from opolyx_servicekit.migrations import migrate
 _log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
-Observer: TypeAlias = Callable[[int, float], None]
-"""Told after each commit, on the writer's thread: its number of jobs, and its seconds."""
 
 _SCHEME: Final = "sqlite:///"
 _MOST_JOBS_A_COMMIT: Final = 1_000
@@ -85,7 +82,6 @@ class SqliteFile:
         synchronous: Literal["FULL", "NORMAL"] = "FULL",
         most_waiting: int = 10_000,
         busy_timeout_ms: int = 5_000,
-        observer: Observer | None = None,
     ) -> None:
         """Open the file, made if absent, and start the threads.
 
@@ -94,7 +90,6 @@ class SqliteFile:
             synchronous: FULL survives a power cut; NORMAL a killed process only.
             most_waiting: writes, and reads, that may wait; one more is refused with `StoreBusy`.
             busy_timeout_ms: how long to wait for another process that writes.
-            observer: told of each commit.
 
         Raises:
             sqlite3.Error: it can't be opened.
@@ -102,7 +97,6 @@ class SqliteFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._most_waiting = most_waiting
-        self._observer = observer
         self._busy_timeout_ms = busy_timeout_ms
         self._wal = path.with_name(path.name + "-wal")
         self._writing = self._connect(synchronous)
@@ -141,9 +135,11 @@ class SqliteFile:
         job = _Job(work)
         with self._wake:
             if self._closing.is_set():
-                raise StoreUnavailable("STORE_CLOSED", "store is closed")
+                raise StoreUnavailable("STORE_UNAVAILABLE", "store is closed")
             if len(self._jobs) >= self._most_waiting:
-                raise StoreBusy("STORE_BUSY", f"{self._most_waiting} writes wait for the store")
+                raise StoreBusy(
+                    "STORE_UNAVAILABLE", f"{self._most_waiting} writes wait for the store"
+                )
             self._jobs.append(job)  # type: ignore[arg-type]
             self._wake.notify()
         return await job.waiter
@@ -159,9 +155,9 @@ class SqliteFile:
             StoreUnavailable: the file can't be read, or is closed.
         """
         if self._closing.is_set():
-            raise StoreUnavailable("STORE_CLOSED", "store is closed")
+            raise StoreUnavailable("STORE_UNAVAILABLE", "store is closed")
         if self._reads_waiting >= self._most_waiting:
-            raise StoreBusy("STORE_BUSY", f"{self._most_waiting} reads wait for the store")
+            raise StoreBusy("STORE_UNAVAILABLE", f"{self._most_waiting} reads wait for the store")
         self._reads_waiting += 1
         try:
             loop = asyncio.get_running_loop()
@@ -223,27 +219,21 @@ class SqliteFile:
             finally:
                 if self._reading.in_transaction:
                     self._reading.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise _translated(error) from error
+        except Exception as error:
+            translated = _translated(error)
+            if translated is error:
+                raise
+            raise translated from error
 
     # The writer's thread.
 
     def _write_loop(self) -> None:
         while jobs := self._next_jobs():
-            started = time.perf_counter()
             self._commit(jobs)
-            self._observe(len(jobs), time.perf_counter() - started)
             for loop in {job.loop for job in jobs}:
                 _hand_over(loop, [job for job in jobs if job.loop is loop])
             if self._log_bytes() > _LARGEST_LOG_BYTES:
                 _checkpoint(self._writing, "PASSIVE")
-
-    def _observe(self, jobs: int, seconds: float) -> None:
-        try:
-            if self._observer is not None:
-                self._observer(jobs, seconds)
-        except Exception:  # the writer must live on
-            _log.exception("store_observer_failed")
 
     def _next_jobs(self) -> list[_Job[object]]:
         """Wait for jobs and take those there; none once the file closes and all are done."""
@@ -288,7 +278,7 @@ class SqliteFile:
             _log.exception("store_rollback_failed")
         for job in jobs:
             if job.error is None:
-                job.error = StoreUnavailable("STORE_FAILED", "store could not commit")
+                job.error = StoreUnavailable("STORE_UNAVAILABLE", "store could not commit")
                 job.error.__cause__ = error
 
     # The checkpointer's thread.
@@ -339,6 +329,6 @@ def _translated(error: Exception) -> Exception:
         return error
     if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _AWAY:
         return error
-    translated = StoreUnavailable("STORE_FAILED", "store can't be used")
+    translated = StoreUnavailable("STORE_UNAVAILABLE", "store can't be used")
     translated.__cause__ = error
     return translated

@@ -9,8 +9,7 @@ from typing import Final
 
 import jwt
 
-from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import Unauthenticated
+from opolyx_servicekit.access import Principal, bad_token
 from opolyx_servicekit.key_set import KeyFile
 from opolyx_servicekit.settings import ServiceSettings
 from opolyx_servicekit.wall_clock import Clock, SystemClock
@@ -18,6 +17,7 @@ from opolyx_servicekit.wall_clock import Clock, SystemClock
 LEEWAY_SECONDS: Final = 30
 """How far two machines' clocks may differ."""
 
+_LATEST_UNIX: Final = 1 << 40  # no time beyond it, and no NaN, ever reaches an answer
 _LONGEST_TOKEN: Final = 4096
 _LONGEST_TEXT: Final = 128
 _MOST_REMEMBERED: Final = 10_000
@@ -71,11 +71,10 @@ class TokenVerifier:
         """Whom the token speaks for.
 
         Raises:
-            Unauthenticated: with reason TOKEN_MALFORMED, TOKEN_INVALID, TOKEN_EXPIRED or
-                TOKEN_REVOKED.
+            Unauthenticated: its metadata has the `problem`: malformed, invalid, expired or revoked.
         """
         if len(token) > _LONGEST_TOKEN:
-            raise Unauthenticated("TOKEN_MALFORMED", f"token is over {_LONGEST_TOKEN} bytes")
+            raise bad_token("malformed", f"token is over {_LONGEST_TOKEN} bytes")
         keys = self._keys.keys()
         self._forget_if_keys_changed()
         digest = hashlib.sha256(token.encode()).digest()
@@ -100,23 +99,25 @@ class TokenVerifier:
     def _check_now(self, principal: Principal) -> None:
         now_s = self._clock.now_ms() // 1000
         if now_s >= principal.expires_unix + LEEWAY_SECONDS:
-            raise Unauthenticated("TOKEN_EXPIRED", "token is expired")
+            raise bad_token("expired", "token is expired")
         not_before = principal.claims.get("nbf", 0)
         if not isinstance(not_before, int | float) or now_s < not_before - LEEWAY_SECONDS:
-            raise Unauthenticated("TOKEN_INVALID", "token is not valid yet")
+            raise bad_token("invalid", "token is not valid yet")
         if self._is_revoked is not None and self._is_revoked(principal):
-            raise Unauthenticated("TOKEN_REVOKED", "token is revoked")
+            raise bad_token("revoked", "token is revoked")
 
     def _principal(self, claims: Mapping[str, object]) -> Principal:
         role = claims.get("role")
         if not isinstance(role, str) or role not in self._roles:
-            raise Unauthenticated("TOKEN_INVALID", "token has no known role")
+            raise bad_token("invalid", "token has no known role")
         expires = claims["exp"]
         if isinstance(expires, bool) or not isinstance(expires, int | float):
-            raise Unauthenticated("TOKEN_INVALID", "token has no usable exp")
+            raise bad_token("invalid", "token has no usable exp")
+        if not 0 < expires < _LATEST_UNIX:
+            raise bad_token("invalid", "token has no usable exp")
         subject = _text(claims, "sub")
         if not subject:
-            raise Unauthenticated("TOKEN_INVALID", "token has no sub")
+            raise bad_token("invalid", "token has no sub")
         return Principal(
             subject=subject,
             role=role,
@@ -213,9 +214,9 @@ def _checked_claims(
     try:
         key = keys.get(jwt.get_unverified_header(token).get("kid", ""))
     except (jwt.PyJWTError, ValueError, TypeError):
-        raise Unauthenticated("TOKEN_MALFORMED", "token is not a JWT") from None
+        raise bad_token("malformed", "token is not a JWT") from None
     if key is None:
-        raise Unauthenticated("TOKEN_INVALID", "token is signed with an unknown key")
+        raise bad_token("invalid", "token is signed with an unknown key")
     try:
         claims: dict[str, object] = jwt.decode(
             token,
@@ -226,12 +227,12 @@ def _checked_claims(
             options=_CHECKED_BY_US,  # type: ignore[arg-type]
         )
     except (jwt.PyJWTError, ValueError, TypeError):
-        raise Unauthenticated("TOKEN_INVALID", "token is not valid here") from None
+        raise bad_token("invalid", "token is not valid here") from None
     return claims
 
 
 def _text(claims: Mapping[str, object], name: str) -> str:
     value = claims.get(name, "")
     if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
-        raise Unauthenticated("TOKEN_INVALID", f"token has no usable {name}")
+        raise bad_token("invalid", f"token has no usable {name}")
     return value

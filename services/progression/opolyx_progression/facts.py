@@ -5,9 +5,7 @@ repeats a delivery at worst, and the store knows a repetition by its game. A fac
 processed is buried by the store; only a store or an engine that is away makes this wait.
 """
 
-import asyncio
-import random
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, Protocol
@@ -20,6 +18,7 @@ from opolyx_progression.games import FinishedGame
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.store.base import Store
 from opolyx_servicekit.errors import EnvironmentFault
+from opolyx_servicekit.streams import BackOff, StreamLost, heard
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -28,15 +27,11 @@ _MOST_AT_ONCE: Final = 200
 _MOST_RETRIED: Final = 1_000
 
 
-class SourceLost(Exception):
-    """The stream of facts ended, or couldn't be opened."""
-
-
 class FactSource(Protocol):
     """Where facts come from."""
 
     def watch(self, after: int) -> AsyncGenerator[list[Delivery], None]:
-        """Batches of facts with greater numbers, for ever; raises SourceLost when it ends."""
+        """Batches of facts with greater numbers, for ever; raises StreamLost when it ends."""
         ...
 
     def parse(self, raw: bytes) -> Delivery:
@@ -55,9 +50,7 @@ class FactConsumer:
         metrics: ProgressionMetrics,
         *,
         quiet_seconds: float,
-        retry_base_seconds: float,
-        retry_cap_seconds: float,
-        jitter: Callable[[], float] = random.random,
+        back_off: BackOff,
     ) -> None:
         """Connect nothing yet.
 
@@ -67,19 +60,14 @@ class FactConsumer:
             clock: the time.
             metrics: where it is counted.
             quiet_seconds: after how long without a word the stream is opened anew.
-            retry_base_seconds: first wait after a failure, doubled each time.
-            retry_cap_seconds: the longest wait.
-            jitter: 0 to 1; waits are between a half and the whole of what they could be.
+            back_off: says how long to wait before it is opened anew.
         """
         self._source = source
         self._store = store
         self._clock = clock
         self._metrics = metrics
         self._quiet_seconds = quiet_seconds
-        self._base_seconds = retry_base_seconds
-        self._cap_seconds = retry_cap_seconds
-        self._jitter = jitter
-        self._failures = 0
+        self._back_off = back_off
 
     async def run(self) -> None:
         """Retry what was buried, then apply facts for ever; never raises but when cancelled."""
@@ -90,10 +78,11 @@ class FactConsumer:
                     await self.retry_dead_letters()
                     retried = True
                 await self._follow()
-            except (SourceLost, TimeoutError, EnvironmentFault) as error:
-                _log.info("facts_interrupted", failures=self._failures, error=repr(error))
-            except Exception:
-                _log.exception("facts_crashed", failures=self._failures)
+            except (StreamLost, EnvironmentFault) as error:
+                failures = self._back_off.failures
+                _log.info("facts_interrupted", failures=failures, error=repr(error))
+            except Exception:  # a bug must not end all awards
+                _log.exception("facts_crashed", failures=self._back_off.failures)
             finally:
                 self._metrics.connected.set(0)
             await self._wait()
@@ -115,12 +104,11 @@ class FactConsumer:
         """One stream, from the cursor until it ends or skips a number."""
         last: int | None = None
         cursor = await self._store.cursor()
-        async with aclosing(self._source.watch(cursor)) as batches:
-            while True:
-                async with asyncio.timeout(self._quiet_seconds):
-                    batch = await anext(batches)
+        stream = heard(self._source.watch(cursor), self._quiet_seconds)
+        async with aclosing(stream) as batches:
+            async for batch in batches:
                 self._metrics.connected.set(1)
-                self._failures = 0
+                self._back_off.reset()
                 for start in range(0, len(batch), _MOST_AT_ONCE):
                     part = batch[start : start + _MOST_AT_ONCE]
                     whole = unbroken(part, last)
@@ -148,10 +136,8 @@ class FactConsumer:
             self._metrics.dead_letters.set(await self._store.dead_letter_count())
 
     async def _wait(self) -> None:
-        longest = min(self._cap_seconds, self._base_seconds * 2 ** min(self._failures, 30))
-        self._failures += 1
-        wait_seconds = longest * (1 + self._jitter()) / 2
-        await self._clock.sleep_until(self._clock.now_ms() + round(wait_seconds * 1000))
+        wait_ms = round(self._back_off.next_seconds() * 1000)
+        await self._clock.sleep_until(self._clock.now_ms() + wait_ms)
 
 
 def unbroken(batch: Sequence[Delivery], last: int | None) -> list[Delivery]:

@@ -12,27 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Final
 
-import grpc
-
 from opolyx_progression.access import ROLES
 from opolyx_progression.audit import AuditReport, audit
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.peers import ServiceToken, open_channel
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer, run
-from opolyx_servicekit.settings import ServiceSettings
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
-from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+from opolyx_servicekit.tokens import TokenSigner, verifier_of
 
 _SUBJECT: Final = "s_progression"
-_TOKEN_SECONDS: Final = 3600
-_CHANNEL_OPTIONS: Final = (
-    ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.max_receive_message_length", 16 << 20),
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +47,7 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
     metrics = RpcMetrics()
     async with (
         SqliteFile(sqlite_path(settings.store_url)) as file,
-        _engine_channel(settings) as channel,
+        open_channel(settings.engine_address, settings.peer_ca_file) as channel,
     ):
         service = ProgressionService(
             settings,
@@ -69,7 +61,9 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
             add_services=service.add_to,
             service_names=service.service_names,
             roles=service.access,
-            verifier=_verifier(settings),
+            verifier=verifier_of(settings, roles=ROLES)
+            if settings.verification_keys_file
+            else None,
             metrics=metrics,
         )
         async with service, server:
@@ -97,20 +91,8 @@ def _report(report: AuditReport, *, as_json: bool) -> int:
     return 1 if report.drift else 0
 
 
-def _verifier(settings: ServiceSettings) -> TokenVerifier | None:
-    if settings.verification_keys_file is None:
-        return None
-    return TokenVerifier(
-        settings.verification_keys_file,
-        roles=ROLES,
-        issuer=settings.issuer,
-        audience=settings.audience,
-        algorithms=settings.token_algorithms,
-    )
-
-
 def _token_source(settings: ProgressionSettings) -> Callable[[], str] | None:
-    """Makes the token for the engine: the given one, or one signed anew for each stream."""
+    """Makes the token for the engine: the given one, or one of its own; None without keys."""
     if settings.service_token is not None:
         return settings.service_token.get_secret_value
     if settings.signing_keys_file is None:
@@ -118,14 +100,7 @@ def _token_source(settings: ProgressionSettings) -> Callable[[], str] | None:
     signer = TokenSigner(
         settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
     )
-    return lambda: signer.sign(subject=_SUBJECT, role="service", ttl_seconds=_TOKEN_SECONDS)
-
-
-def _engine_channel(settings: ProgressionSettings) -> grpc.aio.Channel:
-    if settings.peer_ca_file is None:
-        return grpc.aio.insecure_channel(settings.engine_address, options=_CHANNEL_OPTIONS)
-    credentials = grpc.ssl_channel_credentials(settings.peer_ca_file.read_bytes())
-    return grpc.aio.secure_channel(settings.engine_address, credentials, options=_CHANNEL_OPTIONS)
+    return ServiceToken(signer, _SUBJECT)
 
 
 if __name__ == "__main__":

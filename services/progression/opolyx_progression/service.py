@@ -16,6 +16,7 @@ from opolyx_progression.rpc.fact_source import EngineFactSource
 from opolyx_progression.rpc.progression import add_progression
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.base import Store
+from opolyx_servicekit.streams import BackOff
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
@@ -68,8 +69,7 @@ class ProgressionService:
             self._clock,
             self.metrics,
             quiet_seconds=settings.facts_quiet_seconds,
-            retry_base_seconds=settings.retry_base_seconds,
-            retry_cap_seconds=settings.retry_cap_seconds,
+            back_off=BackOff(settings.retry_base_seconds, settings.retry_cap_seconds),
         )
         self._tasks = TaskOwner("progression")
 

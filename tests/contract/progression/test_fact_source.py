@@ -6,9 +6,9 @@ import grpc
 import pytest
 
 from opolyx_progression.deliveries import Unreadable
-from opolyx_progression.facts import SourceLost
 from opolyx_progression.rpc.convert import delivery_of
 from opolyx_progression.rpc.fact_source import EngineFactSource
+from opolyx_servicekit.streams import StreamLost
 from support_progression import FactTeller, duel, finished_fact, serving
 
 
@@ -22,7 +22,7 @@ async def test_channel_that_closes_is_a_lost_source_and_no_cancellation() -> Non
         await asyncio.sleep(0.05)
         await channel.close()
 
-        with pytest.raises(SourceLost):
+        with pytest.raises(StreamLost):
             await waiting
 
 

@@ -44,7 +44,7 @@ async def test_a_43_killed_service_pays_each_game_once(tmp_path: Path) -> None:
             )
             target = GAMES if kill == KILLS else (kill + 1) * GAMES // (KILLS + 2)
             try:
-                await eventually(partial(_reached, store, target))
+                await eventually(partial(_reached, store, target), seconds=30)
                 if kill == KILLS:
                     process.send_signal(signal.SIGTERM)
                     assert 0 == await process.wait()

@@ -9,12 +9,13 @@ import pytest
 
 from opolyx.engine.v1.allocation_service_pb2 import Fact
 from opolyx_progression.deliveries import Delivery
-from opolyx_progression.facts import FactConsumer, SourceLost, unbroken
+from opolyx_progression.facts import FactConsumer, unbroken
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.rpc.convert import delivery_of
 from opolyx_progression.store.base import Store
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.errors import StoreUnavailable
+from opolyx_servicekit.streams import BackOff, StreamLost
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 from support_progression import (
     duel,
@@ -39,7 +40,7 @@ class ScriptedSource:
         for batch in self.streams.pop(0) if self.streams else ():
             yield list(batch)
         if self.streams:
-            raise SourceLost("broken")
+            raise StreamLost("broken")
         self.drained.set()
         await asyncio.Event().wait()
 
@@ -57,11 +58,18 @@ def consumer_of(
     store: Store,
     metrics: ProgressionMetrics,
     clock: Clock | None = None,
-    **waits: float,
+    *,
+    quiet_seconds: float = 30.0,
+    base_seconds: float = 0.001,
+    cap_seconds: float = 0.01,
 ) -> FactConsumer:
-    chosen = {"quiet_seconds": 30.0, "retry_base_seconds": 0.001, "retry_cap_seconds": 0.01}
     return FactConsumer(
-        source, store, clock or SystemClock(), metrics, jitter=lambda: 1.0, **(chosen | waits)
+        source,
+        store,
+        clock or SystemClock(),
+        metrics,
+        quiet_seconds=quiet_seconds,
+        back_off=BackOff(base_seconds, cap_seconds, jitter=lambda: 1.0),
     )
 
 
@@ -199,7 +207,7 @@ class NapCounter(SystemClock):
 async def test_waits_double_up_to_the_cap_and_start_over_after_a_word(store: SqliteStore) -> None:
     clock = NapCounter()
     source = ScriptedSource([], [], [], [[]], [], [])
-    waits = {"retry_base_seconds": 1.0, "retry_cap_seconds": 3.0}
+    waits = {"base_seconds": 1.0, "cap_seconds": 3.0}
 
     await consume(source, store, new_metrics(), clock, **waits)
 

@@ -102,9 +102,6 @@ async def test_health_knows_liveness_and_each_service() -> None:
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await health(channel, "other")
             assert caught.value.code() is grpc.StatusCode.NOT_FOUND
-        server.set_ready(False)
-        assert await health(probe, SERVICE) == NOT_SERVING
-        assert await health(probe, "") == SERVING
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await echo(probe, "not here")
         assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
@@ -163,6 +160,27 @@ async def test_a_goodbye_that_fails_or_hangs_does_not_stop_the_drain() -> None:
             async with server:
                 pass
         assert "drain_incomplete" in [line["event"] for line in lines]
+
+
+async def test_a_cancelled_drain_still_closes_the_ports_beside() -> None:
+    """As a second signal does it: the metrics' thread must not stay behind."""
+    shop = Shop()
+    settings = ServiceSettings(grace_seconds=50, metrics_address="127.0.0.1:0")
+    server = server_of(settings, shop)
+    await server.start()
+    async with plain_channel(server.bound_port) as channel:
+        call = asyncio.create_task(echo(channel, "wait"))
+        await shop.entered.wait()
+        drain = asyncio.create_task(server.drain())
+        await asyncio.sleep(0.05)
+        drain.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await drain
+
+        with pytest.raises(OSError, match="refused"):
+            await asyncio.to_thread(scrape, server.metrics_port)
+        shop.opened.set()
+        await asyncio.gather(call, return_exceptions=True)
 
 
 async def test_calls_past_the_grace_are_cancelled() -> None:

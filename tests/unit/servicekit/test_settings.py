@@ -48,6 +48,14 @@ def test_unknown_names_and_bad_values_are_refused() -> None:
         ServiceSettings(grace_seconds=-1)
 
 
+def test_a_typo_in_the_environment_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPOLYX_SHOP_LISTEN_ADRESS", "0.0.0.0:7")
+    monkeypatch.setenv("OPOLYX_SHOP_LISTEN_ADDRESS", "0.0.0.0:7")
+    monkeypatch.setenv("OPOLYX_OTHER_THING", "1")
+
+    assert ShopSettings().unknown_names() == ["OPOLYX_SHOP_LISTEN_ADRESS"]
+
+
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         ServiceSettings().grace_seconds = 1  # type: ignore[misc]

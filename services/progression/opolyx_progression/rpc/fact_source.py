@@ -1,7 +1,7 @@
 """The engine's facts over gRPC."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Final
 
 import grpc
@@ -10,8 +10,8 @@ from google.protobuf.message import DecodeError
 from opolyx.engine.v1.allocation_service_pb2 import Fact, WatchFactsRequest
 from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceStub
 from opolyx_progression.deliveries import Delivery, Unreadable
-from opolyx_progression.facts import SourceLost
 from opolyx_progression.rpc.convert import delivery_of
+from opolyx_servicekit.streams import responses
 
 _CONSUMER: Final = "progression"
 
@@ -33,19 +33,9 @@ class EngineFactSource:
         """Batches of facts with greater numbers; an empty one is a sign of life."""
         request = WatchFactsRequest(after=after, consumer=_CONSUMER)
         call = self._stub.WatchFacts(request, metadata=self._metadata())
-        try:
-            async for response in call:
-                yield [delivery_of(fact) for fact in response.facts]
-        except grpc.aio.AioRpcError as error:
-            raise SourceLost(f"{error.code().name}: {error.details()}") from error
-        except asyncio.CancelledError:
-            if _was_cancelled():
-                raise
-            # gRPC says so too when it was the peer, or the transport, that cancelled the call.
-            raise SourceLost("the stream was cancelled elsewhere") from None
-        finally:
-            call.cancel()
-        raise SourceLost("the engine ended the stream")
+        async with aclosing(responses(call)) as batches:
+            async for batch in batches:
+                yield [delivery_of(fact) for fact in batch.facts]
 
     def parse(self, raw: bytes) -> Delivery:
         """A fact out of its bytes."""
@@ -60,8 +50,3 @@ class EngineFactSource:
         if self._token is None:
             return ()
         return (("authorization", f"Bearer {self._token()}"),)
-
-
-def _was_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0

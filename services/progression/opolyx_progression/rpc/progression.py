@@ -1,8 +1,6 @@
 """ProgressionService as callers see it: checks requests, asks the store, answers."""
 
-from collections.abc import Callable, Coroutine
-from functools import wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import grpc
 
@@ -14,7 +12,7 @@ from opolyx_progression.levels import level_table
 from opolyx_progression.rpc import convert
 from opolyx_progression.store.base import Store
 from opolyx_servicekit.access import current_principal
-from opolyx_servicekit.errors import InvalidArgument, NotFound, StoreBusy, StoreUnavailable
+from opolyx_servicekit.errors import InvalidArgument, NotFound
 from opolyx_servicekit.wall_clock import Clock
 
 _LONGEST_ID: Final = 64
@@ -26,25 +24,6 @@ _MOST_GRANTS: Final = 6
 _MOST_SEATS: Final = 6
 _LARGEST_NUMBER: Final = 1 << 62
 
-_Answer = TypeVar("_Answer")
-
-
-def _answers(
-    method: Callable[..., Coroutine[Any, Any, _Answer]],
-) -> Callable[..., Coroutine[Any, Any, _Answer]]:
-    """A store that is away, in the words of this service's own contract."""
-
-    @wraps(method)
-    async def answer(*args: Any) -> _Answer:
-        try:
-            return await method(*args)
-        except (StoreBusy, StoreUnavailable) as error:
-            raise type(error)(
-                "STORE_UNAVAILABLE", error.message, retry_after_ms=error.retry_after_ms
-            ) from error
-
-    return answer
-
 
 class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
     """Serves what the store has."""
@@ -54,14 +33,12 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         self._store = store
         self._clock = clock
 
-    @_answers
     async def GetProfile(
         self, request: pb.GetProfileRequest, context: Any
     ) -> pb.GetProfileResponse:
         """A player's profile, the caller's if none is named."""
         return pb.GetProfileResponse(profile=await self._profile(_player(request.player_id)))
 
-    @_answers
     async def ListAwards(
         self, request: pb.ListAwardsRequest, context: Any
     ) -> pb.ListAwardsResponse:
@@ -83,7 +60,6 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
             next_page_token=str(page[-1].sequence) if more else "",
         )
 
-    @_answers
     async def GetLevelTable(
         self, request: pb.GetLevelTableRequest, context: Any
     ) -> pb.GetLevelTableResponse:
@@ -91,7 +67,6 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         levels = [convert.level_message(level) for level in level_table()]
         return pb.GetLevelTableResponse(levels=levels)
 
-    @_answers
     async def GetLeaderboard(
         self, request: pb.GetLeaderboardRequest, context: Any
     ) -> pb.GetLeaderboardResponse:
@@ -110,13 +85,11 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
             )
         return convert.leaderboard_message(page)
 
-    @_answers
     async def ListCards(self, request: pb.ListCardsRequest, context: Any) -> pb.ListCardsResponse:
         """A player's cards."""
         cards = await self._store.cards(_player(request.player_id))
         return pb.ListCardsResponse(cards=[convert.card_message(card) for card in cards])
 
-    @_answers
     async def SetEntitlements(
         self, request: pb.SetEntitlementsRequest, context: Any
     ) -> pb.SetEntitlementsResponse:
@@ -132,7 +105,6 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         )
         return pb.SetEntitlementsResponse(profile=await self._profile(player_id))
 
-    @_answers
     async def GetGrants(self, request: pb.GetGrantsRequest, context: Any) -> pb.GetGrantsResponse:
         """What players bring to a table."""
         if len(request.player_ids) > _MOST_GRANTS:

@@ -151,6 +151,8 @@ def test_only_the_recipient_answers_and_only_the_proposer_withdraws() -> None:
         assert (NOT_RECIPIENT, "TRADE-1") == why(state, (DECLINE_TRADE, seat, 1))
     for seat in (1, 2, 3):
         assert (NOT_PROPOSER, "TRADE-1") == why(state, (WITHDRAW_TRADE, seat, 1))
+    assert (("offer_id", 1),) == refused(state, (ACCEPT_TRADE, 2, 1)).numbers
+    assert (("offer_id", 1),) == refused(state, (WITHDRAW_TRADE, 2, 1)).numbers
     assert [(ACCEPT_TRADE, 1, 1), (DECLINE_TRADE, 1, 1)] == legal_actions(state, 1)
     assert (WITHDRAW_TRADE, 0, 1) in legal_actions(state, 0)
     assert [] == legal_actions(state, 2)

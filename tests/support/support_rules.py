@@ -29,7 +29,16 @@ from opolyx_rules import (
     start,
 )
 from opolyx_rules import events as ev
-from opolyx_rules.actions import KIND, ROLL_BY, SEAT, TIME_OUT_BY
+from opolyx_rules.actions import (
+    KIND,
+    LAPSE_OFFER,
+    PROPOSE_TRADE,
+    ROLL_BY,
+    SEAT,
+    SURRENDER,
+    TIME_OUT,
+    TIME_OUT_BY,
+)
 from opolyx_rules.chance import PACKET, WAGER
 from opolyx_rules.codec import encode
 from opolyx_rules.content.boards import COLOUR_GROUPS, GROUPS, PROPERTIES
@@ -47,6 +56,9 @@ from opolyx_rules.queries import awaited_phase, group_built, group_mortgaged
 
 ALL: Final = sorted(RULESETS)
 """Name of every ruleset: what a test of a rule that holds everywhere is parametrised over."""
+
+UNLISTED: Final = (PROPOSE_TRADE, SURRENDER, TIME_OUT, LAPSE_OFFER)
+"""Kinds of actions that are legal without being on the list of legal actions."""
 
 
 def rulesets_with(**fields: object) -> list[str]:
@@ -165,6 +177,7 @@ def act(
         wager: Face of the wager's die.
         packet: Cuts of a red packet.
     """
+    assert action[KIND] in UNLISTED or action in legal_actions(state, action[SEAT])
     other = {PACKET: list(packet), WAGER: [] if wager is None else [wager - 1]}
     before, decision = sum(state.cash), state.decision
     log = apply(state, action, ScriptedChance(list(dice), list(third), other))
@@ -242,8 +255,11 @@ def why(state: State, action: Action) -> tuple[int, str]:
 
 
 def is_legal(state: State, action: Action) -> bool:
-    """Whether `check` lets the action pass."""
-    return check(state, action) is None
+    """Whether `check` lets the action pass; the list of legal actions agrees."""
+    legal = check(state, action) is None
+    listed = action in legal_actions(state, action[SEAT])
+    assert legal == listed or action[KIND] in UNLISTED
+    return legal
 
 
 def kinds(state: State, seat: int) -> set[int]:

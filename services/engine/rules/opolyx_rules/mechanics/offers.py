@@ -5,8 +5,6 @@ from opolyx_rules.actions import (
     ARGUMENT,
     DECLINE_TRADE,
     KIND,
-    LAPSE_OFFER,
-    PROPOSE_TRADE,
     SEAT,
     WITHDRAW_TRADE,
     Action,
@@ -275,8 +273,3 @@ def _hand_over(state: State, giver: Seat, taker: Seat, mask: int, log: Log) -> N
     for square in squares_of(mask):
         state.owner[square] = taker
         log.append((PROPERTY_MOVED, square, giver, taker, PROPERTY_TRADE))
-
-
-def is_trading(kind: int) -> bool:
-    """Whether an action of this kind makes, answers or closes an offer."""
-    return PROPOSE_TRADE <= kind < PROPOSE_TRADE + 4 or kind == LAPSE_OFFER

@@ -89,8 +89,7 @@ def test_square_30_jails_without_salary(ruleset: str) -> None:
 
     log = roll(state, 1, 4)
 
-    assert 10 == state.position[0]
-    assert 1 == state.jailed[0]
+    assert (10, 1, 0) == (state.position[0], state.jailed[0], state.attempts[0])
     assert [(JAILED, 0, JAILED_BY_SQUARE)] == found(log, JAILED)
     assert [] == cash_moves(log)
 

@@ -164,7 +164,10 @@ class MatchQueue:
         """Look for tables for ever."""
         while True:
             await asyncio.sleep(self._settings.match_seconds)
-            self.look()
+            try:
+                self.look()
+            except Exception:  # a bug must not end all matching
+                _log.exception("match_crashed")
 
     def look(self) -> None:
         """Look for tables once; each that is found is seated in a task of its own."""
@@ -181,8 +184,9 @@ class MatchQueue:
                 search.busy = True
             self._tasks.start(self._seat(table, searches), name="seat_table")
         left = [search.ticket for search in by_number.values()]
-        for search in by_number.values():
-            search.tell(self._progress(search.ticket, left, now_ms))
+        others = companions(left, now_ms, self._rules)
+        for number, search in by_number.items():
+            search.tell(self._progress(search.ticket, others[number], now_ms))
 
     def drain(self) -> None:
         """End all searches, and take no more."""
@@ -190,9 +194,9 @@ class MatchQueue:
         for search in self._searches.values():
             search.tell(draining())
 
-    def _progress(self, ticket: Ticket, tickets: list[Ticket], now_ms: int) -> SearchNews:
+    def _progress(self, ticket: Ticket, others: int, now_ms: int) -> SearchNews:
         return SearchNews(
-            players=1 + companions(ticket, tickets, now_ms, self._rules),
+            players=1 + others,
             waited_ms=now_ms - ticket.since_ms,
             window=window_of(ticket, now_ms, self._rules),
         )

@@ -149,6 +149,22 @@ async def test_lost_reply_in_quick_match_makes_one_game(mm: Running, peers: Peer
     assert 1 == peers.engine.created
 
 
+async def test_bug_in_matching_does_not_end_all_matching(
+    mm: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("bug")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("opolyx_matchmaker.queue.find_tables", fail)
+        await asyncio.sleep(0.1)
+    calls = [search(mm, await mm.guest(name)) for name in ("Ada", "Bo")]
+
+    games = await asyncio.gather(*(found(call) for call in calls))
+
+    assert games[0].game_id == games[1].game_id
+
+
 async def test_unknown_ruleset_is_refused(mm: Running) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await search(mm, await mm.guest(), ruleset="chess@full").read()

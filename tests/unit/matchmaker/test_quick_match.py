@@ -1,6 +1,7 @@
 """Who is matched with whom."""
 
 import random
+import time
 from typing import Any
 
 from hypothesis import given, settings
@@ -88,8 +89,23 @@ def test_who_allows_bots_plays_with_others_who_do() -> None:
 def test_companions_are_counted_up_to_the_seats() -> None:
     tickets = [ticket(number, seats=3) for number in range(1, 6)]
 
-    assert 2 == companions(tickets[0], tickets, 1000, RULES)
-    assert 0 == companions(tickets[0], tickets[:1], 1000, RULES)
+    assert 2 == companions(tickets, 1000, RULES)[1]
+    assert 0 == companions(tickets[:1], 1000, RULES)[1]
+
+
+def test_thousands_who_do_not_fit_are_looked_through_at_once() -> None:
+    """It runs beside all calls, twice a second: looking at each pair took seconds."""
+    far = [ticket(number, rating=300 * number, since_ms=0) for number in range(4000)]
+    alike = [ticket(number, rating=0) for number in range(4000, 8000)]
+
+    started = time.process_time()
+    tables = find_tables([*far, *alike], 1000, RULES)
+    counted = companions(far, 1000, RULES)
+    seconds = time.process_time() - started
+
+    assert 2000 == len(tables)
+    assert 4000 == len(counted)
+    assert seconds < 1.5
 
 
 TICKETS = st.lists(

@@ -50,6 +50,9 @@ UNAVAILABLE = "unavailable"
 REFUSED = "refused"
 """Fault: the engine takes no games now."""
 
+UNAUTHENTICATED = "unauthenticated"
+"""Fault: the engine does not take the matchmaker's token."""
+
 
 class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
     """Keeps reservations and games in memory; faults are consumed one a call."""
@@ -83,6 +86,8 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         fault = self.faults.pop(0) if self.faults else ""
         if fault == UNAVAILABLE:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
+        if fault == UNAUTHENTICATED:
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "injected")
         if fault == REFUSED:
             await _abort(context, FailedPrecondition("PAUSED", "no new games are taken now"))
         known = self.games.get(request.game_id)

@@ -52,6 +52,7 @@ class BotOffer:
 class BotNewsKind(Enum):
     """What an offered bot is told."""
 
+    OFFER_TAKEN = "offer_taken"
     SEATED = "seated"
     RELEASED = "released"
 
@@ -63,8 +64,11 @@ class BotNews:
     kind: BotNewsKind
     """What."""
 
-    game_id: str
-    """The game."""
+    game_id: str = ""
+    """The game; empty for OFFER_TAKEN."""
+
+    games: int = 0
+    """How many games the bot is in, for OFFER_TAKEN."""
 
     seat: int = 0
     """The bot's seat, for SEATED."""
@@ -102,6 +106,8 @@ class OfferStream:
     def _is_news(self, news: BotNews) -> bool:
         """Whether the bot must hear it; a game may be over before its start could be told."""
         game_id = news.game_id
+        if news.kind is BotNewsKind.OFFER_TAKEN:
+            return True
         if news.kind is BotNewsKind.SEATED:
             if game_id in self._told or game_id in self._over:
                 return False
@@ -166,6 +172,11 @@ class BotDirectory:
     def is_current(self, stream: OfferStream) -> bool:
         """Whether no newer stream of the same bot took this one's place."""
         return self._streams.get(stream.player_id) is stream
+
+    def is_offered(self, player_id: str) -> bool:
+        """Whether the bot has an offer now."""
+        stream = self._streams.get(player_id)
+        return stream is not None and stream.offer is not None
 
     def capacity(self, player_id: str) -> int:
         """In how many games the bot may be; 1 without an offer, as for everybody."""

@@ -20,6 +20,7 @@ ROLES: Final = ("player", "bot", "service", "operator")
 
 _LONGEST_NAME: Final = 24
 _LONGEST_RAW: Final = 200
+_BLANKS: Final = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols that show nothing
 _JOINERS: Final = "\u200c\u200d"  # several scripts can't be written without them
 _MINUTE_MS: Final = 60_000
 _MOST_ADDRESSES: Final = 10_000
@@ -41,9 +42,13 @@ def clean_name(raw: str) -> str:
         kind = unicodedata.category(character)
         if character not in _JOINERS and (kind[0] == "C" or kind in ("Zl", "Zp")):
             raise bad_field("name", f"must not hold U+{ord(character):04X}")
-    if all(unicodedata.category(character)[0] in "CZM" for character in name):
+    if not any(_is_seen(character) for character in name):
         raise bad_field("name", "must hold something that can be seen")
     return name
+
+
+def _is_seen(character: str) -> bool:
+    return character not in _BLANKS and unicodedata.category(character)[0] not in "CZM"
 
 
 class Identity:
@@ -107,6 +112,8 @@ class Identity:
         elif token_id and token_id != caller.token_id:
             await self._revoke_others(caller, token_id)
         else:
+            if not caller.token_id:  # only an identity provider of one's own makes such
+                raise bad_field("player_id", "must be given, as the caller's token has no id")
             until_ms = caller.expires_unix * 1000 + _MINUTE_MS
             await self._revocations.add(Revocation(caller.token_id, until_ms=until_ms))
 
@@ -139,9 +146,8 @@ class Identity:
 
     async def _issue(self, account: Account) -> IssuedToken:
         settings = self._settings
-        seconds = (
-            settings.bot_token_seconds if account.role == "bot" else (settings.player_token_seconds)
-        )
+        is_bot = account.role == "bot"
+        seconds = settings.bot_token_seconds if is_bot else settings.player_token_seconds
         now_ms = self._clock.now_ms()
         token_id = secrets.token_urlsafe(12)
         expires_ms = (now_ms // 1000 + seconds) * 1000

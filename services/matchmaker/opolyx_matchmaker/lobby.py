@@ -188,11 +188,15 @@ class Lobby:
         room = await self.get(room_id)
         bot, offer = self._bots.offer_for(player_id, room.ruleset)
         await self._check_opponents(room, player_id, offer)
-        return await self._change(
+        room = await self._change(
             room_id,
             lambda now: add_bot(now, caller.subject, bot, seat),
             capacity=offer.max_games,
         )
+        if not self._bots.is_offered(player_id):  # it went away meanwhile, and saw no such room
+            await self.withdraw(player_id)
+            raise bot_unavailable(player_id, "has just ended its offer")
+        return room
 
     async def remove_bot(self, caller: Principal, room_id: str, seat: int) -> Room:
         """Unseat a bot."""

@@ -4,25 +4,17 @@ import asyncio
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
-
-import grpc
 
 from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.sqlite import SqliteStore
 from opolyx_servicekit.key_set import ensure_keys, public_keys_path
 from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.peers import open_channel
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer, run
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
-
-_CHANNEL_OPTIONS: Final = (
-    ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.max_receive_message_length", 16 << 20),
-)
 
 
 def main() -> int:
@@ -38,11 +30,13 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
     metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
         file = await stack.enter_async_context(SqliteFile(sqlite_path(settings.store_url)))
-        engine = await stack.enter_async_context(_channel(settings, settings.engine_address))
+        engine = await stack.enter_async_context(
+            open_channel(settings.engine_address, settings.peer_ca_file)
+        )
         progression = None
         if settings.progression_address is not None:
             progression = await stack.enter_async_context(
-                _channel(settings, settings.progression_address)
+                open_channel(settings.progression_address, settings.peer_ca_file)
             )
         signer = TokenSigner(
             settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
@@ -91,13 +85,6 @@ def _public_keys(settings: MatchmakerSettings) -> Path:
     if settings.make_keys:
         ensure_keys(settings.signing_keys_file)
     return settings.verification_keys_file or public_keys_path(settings.signing_keys_file)
-
-
-def _channel(settings: MatchmakerSettings, address: str) -> grpc.aio.Channel:
-    if settings.peer_ca_file is None:
-        return grpc.aio.insecure_channel(address, options=_CHANNEL_OPTIONS)
-    credentials = grpc.ssl_channel_credentials(settings.peer_ca_file.read_bytes())
-    return grpc.aio.secure_channel(address, credentials, options=_CHANNEL_OPTIONS)
 
 
 if __name__ == "__main__":

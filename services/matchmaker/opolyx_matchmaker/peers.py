@@ -96,7 +96,7 @@ class GameLife(Enum):
 
 
 class Engine(Protocol):
-    """The engine. Each call raises EngineUnavailable or EngineRefused."""
+    """The engine. Each call but `facts` raises EngineUnavailable or EngineRefused."""
 
     async def reserve(self, request_id: str) -> Reservation:
         """Reserve a game; the same request gets the same game."""
@@ -111,7 +111,7 @@ class Engine(Protocol):
         ...
 
     def facts(self, after: int) -> AsyncGenerator[list[Fact], None]:
-        """Facts after a number, in order, in batches; goes on until it raises."""
+        """Facts after a number, in order, in batches; goes on until it raises StreamLost."""
         ...
 
 

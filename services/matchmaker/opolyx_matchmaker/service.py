@@ -18,23 +18,22 @@ from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import NoProgression, Progression
 from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.revocations import Revocations
-from opolyx_matchmaker.rpc.answers import StreamCheck
 from opolyx_matchmaker.rpc.identity import IDENTITY, IdentityServicer, add_identity
 from opolyx_matchmaker.rpc.matchmaker import MATCHMAKER, MatchmakerServicer, add_matchmaker
 from opolyx_matchmaker.rpc.peers import EngineClient, ProgressionClient
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Store
 from opolyx_matchmaker.sweeper import Sweeper
 from opolyx_matchmaker.watch import RoomBoard
 from opolyx_servicekit.access import Principal
+from opolyx_servicekit.peers import ServiceToken
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.tokens import TokenSigner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
 _SUBJECT: Final = "s_matchmaker"
-_TOKEN_SECONDS: Final = 3600
-_TOKEN_KEPT_SECONDS: Final = 1800
 
 
 class MatchmakerService:
@@ -77,7 +76,7 @@ class MatchmakerService:
             clock: the system's if absent.
         """
         clock = clock or SystemClock()
-        make_token = token or _OwnToken(signer, clock)
+        make_token = token or ServiceToken(signer, _SUBJECT, clock)
         self._tasks = TaskOwner("matchmaker")
         self._parts = parts = Parts(
             settings=settings,
@@ -138,22 +137,6 @@ class MatchmakerService:
     ) -> None:
         """Stop the work; an interrupted start is resumed by the next process."""
         await self._tasks.close()
-
-
-class _OwnToken:
-    """The token for calls to peers, signed anew long before it expires."""
-
-    def __init__(self, signer: TokenSigner, clock: Clock) -> None:
-        self._signer = signer
-        self._clock = clock
-        self._made: tuple[float, str] | None = None
-
-    def __call__(self) -> str:
-        now = self._clock.monotonic()
-        if self._made is None or now - self._made[0] > _TOKEN_KEPT_SECONDS:
-            jwt = self._signer.sign(subject=_SUBJECT, role="service", ttl_seconds=_TOKEN_SECONDS)
-            self._made = now, jwt
-        return self._made[1]
 
 
 def _progression(

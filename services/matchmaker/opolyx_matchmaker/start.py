@@ -7,7 +7,6 @@ Only the engine's plain refusal, when no earlier call can have got through, undo
 """
 
 import asyncio
-import random
 from typing import Final
 
 import structlog
@@ -29,7 +28,13 @@ from opolyx_matchmaker.rooms import (
     finish_start,
     undo_start,
 )
-from opolyx_servicekit.errors import FailedPrecondition, InvalidArgument, ServiceError
+from opolyx_servicekit.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    ServiceError,
+    Unavailable,
+)
+from opolyx_servicekit.streams import BackOff
 
 _log = structlog.get_logger(__name__)
 
@@ -74,16 +79,22 @@ class Starter:
             raise outcome
         return outcome
 
-    async def resume(self, room_id: str) -> None:
-        """Finish a start that was interrupted; what fails is left for the next time."""
+    async def resume(self, room_id: str) -> bool:
+        """Finish a start that was interrupted; what fails is left for the next time.
+
+        Returns:
+            Whether the engine could be reached; if not, others need not be tried now.
+        """
         room = await self._store.get_room(room_id)
         if room is None or room.state is not RoomState.STARTING:
-            return
+            return True
         try:
             await self.start(room)
             _log.info("start_resumed", room_id=room_id, game_id=room.game_id)
         except ServiceError as error:
             _log.warning("start_not_resumed", room_id=room_id, reason=error.reason)
+            return not isinstance(error, Unavailable)
+        return True
 
     async def _outcome(self, room: Room) -> Room | ServiceError:
         """Expected errors are returned, because a task that raises is logged as a bug."""
@@ -116,9 +127,10 @@ class Starter:
 
     async def _create(self, room: Room, grants: list[SeatGrant]) -> None:
         """Have the engine make the game, however often that needs to be asked."""
+        waits = BackOff(self._settings.retry_base_seconds, self._settings.retry_cap_seconds)
         for attempt in range(self._settings.start_attempts):
             if attempt:
-                await self._pause(attempt)
+                await asyncio.sleep(waits.next_seconds())
             try:
                 return await self._engine.create(room, grants)
             except EngineUnavailable as lost:
@@ -149,13 +161,6 @@ class Starter:
             self._board.publish(changed)
         _log.warning("start_refused", room_id=room.room_id, reason=refused.reason)
         raise _refusal_of_engine(room, refused)
-
-    async def _pause(self, attempt: int) -> None:
-        longest = min(
-            self._settings.retry_cap_seconds,
-            self._settings.retry_base_seconds * 2.0 ** (attempt - 1),
-        )
-        await asyncio.sleep(random.uniform(longest / 2, longest))  # noqa: S311  # only jitter
 
 
 def _refusal_of_engine(room: Room, refused: EngineRefused) -> ServiceError:

@@ -50,13 +50,18 @@ class Sweeper:
     async def sweep(self) -> None:
         """Sweep once."""
         await self._revocations.refresh()
-        for room_id in await self._store.rooms_starting(_MOST_A_SWEEP):
-            await self._starter.resume(room_id)
         await self._expire_rooms()
+        await self._resume_starts()
         await self._check_games()
         now_ms = self._clock.now_ms()
         keep_ms = int(self._settings.room_keep_seconds * 1000)
         await self._store.forget(now_ms - keep_ms, now_ms)
+
+    async def _resume_starts(self) -> None:
+        """Finish interrupted starts; an engine that is away must not hold up all the rest."""
+        for room_id in await self._store.rooms_starting(_MOST_A_SWEEP):
+            if not await self._starter.resume(room_id):
+                return
 
     async def _expire_rooms(self) -> None:
         now_ms = self._clock.now_ms()

@@ -187,6 +187,42 @@ async def test_bot_is_placed_up_to_its_capacity_and_again_when_freed(store: Stor
     assert 2 == len(await store.placements("b_robo"))
 
 
+async def test_bot_that_offers_less_than_before_is_not_seated_in_the_slots_that_are_free(
+    store: Store,
+) -> None:
+    """Its games count, not the number of the first slot that is free."""
+    for number in (1, 2, 3, 4):
+        await opened(store, number)
+
+    def seat(now: Room) -> Room | RoomRefusal:
+        return add_bot(now, now.creator_id, bot("robo"), None)
+
+    for number in (1, 2, 3):
+        await store.change_room(f"r_{number}", seat, capacity=3)
+    await store.change_room("r_1", close)
+
+    outcome = await store.change_room("r_4", seat, capacity=1)
+
+    assert RefusalKind.BOT_UNAVAILABLE == getattr(outcome, "kind", None)
+    assert 2 == len(await store.placements("b_robo"))
+
+
+async def test_code_that_is_taken_is_replaced(store: Store) -> None:
+    first = await opened(store, 1)
+    await store.change_room("r_1", lambda now: replace(now, state=RoomState.STARTING, revision=2))
+
+    other = await store.create_room(replace(room(2), code=first.code), "request-2")
+    again = await store.change_room("r_1", lambda now: undo_start(now, 99_000))
+
+    assert isinstance(other, Room)
+    assert isinstance(again, Room)
+    assert other.code not in ("", first.code)
+    for one in (again, other):
+        found = await store.find_room(code=one.code)
+        assert found is not None
+        assert one.room_id == found.room_id
+
+
 async def test_unknown_room_is_not_found(store: Store) -> None:
     outcome = await store.change_room("r_9", close)
 

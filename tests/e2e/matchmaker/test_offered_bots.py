@@ -216,3 +216,31 @@ async def _count_games(offer: Offer, most: dict[str, int]) -> None:
         elif answer.HasField("released"):
             games.discard(answer.released.game_id)
         most[offer.bot.player_id] = max(most.get(offer.bot.player_id, 0), len(games))
+
+
+async def test_bot_that_changes_its_offer_all_the_time_hears_everything(
+    mm: Running, peers: Peers
+) -> None:
+    """GRPC allows one write at a time: answers and news must not be written at once."""
+    offer = await offered(mm, max_games=40)
+    changes = 60
+
+    async def change() -> None:
+        for number in range(changes):
+            await offer.say(max_games=40 + number)
+
+    async def play() -> str:
+        host = await mm.guest("Host")
+        room = await mm.create(host)
+        await seat(mm, host, room, offer.bot)
+        return await mm.start(host, room)
+
+    changing = asyncio.create_task(change())
+    games = await asyncio.gather(*(play() for _ in range(8)))
+    await changing
+    heard = [await offer.hear() for _ in range(changes + len(games))]
+
+    told = {news.game_id for news in heard if isinstance(news, pb.BotSeated)}
+    assert set(games) == told
+    assert changes == sum(isinstance(news, pb.OfferTaken) for news in heard)
+    offer.call.cancel()

@@ -15,6 +15,7 @@ from opolyx_matchmaker.store.base import Store
 from support_matchmaker import (
     LOST_REPLY,
     REFUSED,
+    UNAUTHENTICATED,
     UNAVAILABLE,
     Guest,
     Peers,
@@ -208,6 +209,34 @@ async def test_reservation_that_is_gone_closes_the_room_and_frees(
 
     assert "ROOM_NOT_FOUND" == reason_of(caught.value)
     assert "" == (await mm.current(bo)).room_id
+
+
+async def test_bad_token_of_ours_is_no_fault_of_the_player(mm: Running, peers: Peers) -> None:
+    ada, _, room = await full_room(mm)
+    peers.engine.faults = [UNAUTHENTICATED] * 4
+
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await mm.start(ada, room)
+
+    assert grpc.StatusCode.UNAVAILABLE is caught.value.code()
+    assert "ENGINE_UNAVAILABLE" == reason_of(caught.value)
+    assert pb.ROOM_STATE_STARTING == (await mm.get(ada, room)).state
+    await mm.service.sweeper.sweep()
+    assert pb.ROOM_STATE_STARTED == (await mm.get(ada, room)).state
+
+
+async def test_engine_that_is_away_does_not_hold_up_a_sweep(mm: Running, peers: Peers) -> None:
+    """Each start that is tried waits for the engine; the second would find it away as well."""
+    rooms = [(await full_room(mm))[::2] for _ in range(3)]
+    peers.engine.faults = [UNAVAILABLE] * 100
+    for ada, room in rooms:
+        with pytest.raises(grpc.aio.AioRpcError):
+            await mm.start(ada, room)
+    asked = 100 - len(peers.engine.faults)
+
+    await mm.service.sweeper.sweep()
+
+    assert asked // 3 == 100 - len(peers.engine.faults) - asked
 
 
 async def test_sweeper_finishes_a_start_that_nobody_asks_for_again(

@@ -22,6 +22,7 @@ _ROLES: Final = {
     "operator": identity_pb.ROLE_OPERATOR,
 }
 _OPTIONS: Final = ("start_cash", "round_cap", "turn_seconds", "watchable")
+_LATEST_MS: Final = 1 << 62
 _GAME_LIVES: Final = {
     engine_pb.GAME_STATE_FINISHED: GameLife.OVER,
     engine_pb.GAME_STATE_VOID: GameLife.OVER,
@@ -103,10 +104,13 @@ def read_page_token(token: str) -> tuple[int, str]:
     if not token:
         return 0, ""
     try:
-        created, _, room_id = base64.urlsafe_b64decode(token.encode()).decode().partition(".")
-        return int(created), room_id
+        text, _, room_id = base64.urlsafe_b64decode(token.encode()).decode().partition(".")
+        created_ms = int(text)
     except ValueError:
-        raise bad_field("page_token", "is not one of ours") from None
+        created_ms, room_id = -1, ""
+    if not 0 <= created_ms < _LATEST_MS:
+        raise bad_field("page_token", "is not one of ours")
+    return created_ms, room_id
 
 
 def create_game_request(room: Room, grants: Sequence[SeatGrant]) -> allocation_pb.CreateGameRequest:

@@ -1,5 +1,6 @@
 """IdentityService as callers see it."""
 
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 import grpc
@@ -9,7 +10,7 @@ from opolyx.identity.v1 import identity_service_pb2_grpc as pb_grpc
 from opolyx_matchmaker.identity import Identity
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.rpc import convert
-from opolyx_matchmaker.rpc.answers import StreamCheck, answers, streams
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_servicekit.access import current_principal
 from opolyx_servicekit.errors import Unavailable
 
@@ -40,7 +41,6 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         self._draining = True
         self._revocations.wake()
 
-    @answers
     async def CreateGuest(
         self, request: pb.CreateGuestRequest, context: Any
     ) -> pb.CreateGuestResponse:
@@ -50,7 +50,6 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
             account=convert.account_message(account), token=convert.token_message(token)
         )
 
-    @answers
     async def CreateBotToken(
         self, request: pb.CreateBotTokenRequest, context: Any
     ) -> pb.CreateBotTokenResponse:
@@ -60,7 +59,6 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
             account=convert.account_message(account), token=convert.token_message(token)
         )
 
-    @answers
     async def RefreshToken(
         self, request: pb.RefreshTokenRequest, context: Any
     ) -> pb.RefreshTokenResponse:
@@ -68,7 +66,6 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         token = await self._identity.refresh(current_principal())
         return pb.RefreshTokenResponse(token=convert.token_message(token))
 
-    @answers
     async def RevokeToken(
         self, request: pb.RevokeTokenRequest, context: Any
     ) -> pb.RevokeTokenResponse:
@@ -76,7 +73,6 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         await self._identity.revoke(current_principal(), request.token_id, request.player_id)
         return pb.RevokeTokenResponse()
 
-    @answers
     async def WhoAmI(self, request: pb.WhoAmIRequest, context: Any) -> pb.WhoAmIResponse:
         """The caller's account."""
         caller = current_principal()
@@ -86,8 +82,9 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
             expires_unix_ms=caller.expires_unix * 1000,
         )
 
-    @streams
-    async def WatchRevocations(self, request: pb.WatchRevocationsRequest, context: Any) -> None:
+    async def WatchRevocations(
+        self, request: pb.WatchRevocationsRequest, context: Any
+    ) -> AsyncIterator[pb.WatchRevocationsResponse]:
         """All revocations that still matter, then each new one; an empty message when quiet."""
         caller = current_principal()
         reached, timeout = 0, 0.0
@@ -95,7 +92,7 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
             self._check.check(caller)
             found = (await self._revocations.after(reached, timeout))[:_BATCH]
             messages = [convert.revocation_message(revocation) for revocation in found]
-            await context.write(pb.WatchRevocationsResponse(revocations=messages))
+            yield pb.WatchRevocationsResponse(revocations=messages)
             reached = found[-1].number if found else reached
             timeout = self._check_seconds
         raise Unavailable("STORE_UNAVAILABLE", "the service is draining")

@@ -9,10 +9,10 @@ from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc as pb_grpc
 from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.queue import MatchQueue
-from opolyx_matchmaker.rpc.answers import StreamCheck
 from opolyx_matchmaker.rpc.offered_bots import OfferedBotHandlers
 from opolyx_matchmaker.rpc.quick_match import QuickMatchHandlers
 from opolyx_matchmaker.rpc.rooms import RoomHandlers
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.watch import StreamLimit
 
 MATCHMAKER: Final = pb.DESCRIPTOR.services_by_name["MatchmakerService"]
@@ -30,6 +30,7 @@ class MatchmakerServicer(
         self._board = parts.board
         self._bots = parts.bots
         self._queue = queue
+        self._tasks = parts.tasks
         self._check = check
         self._check_seconds = parts.settings.stream_check_seconds
         self._streams = StreamLimit(parts.settings.streams_per_player)

@@ -1,6 +1,7 @@
 """Offered bots as their authors see them."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
@@ -9,11 +10,12 @@ from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.rooms import RoomState
 from opolyx_matchmaker.rpc import convert
-from opolyx_matchmaker.rpc.answers import StreamCheck, streams
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.store.base import Store
 from opolyx_matchmaker.watch import StreamLimit
 from opolyx_servicekit.access import current_principal
 from opolyx_servicekit.errors import ServiceError
+from opolyx_servicekit.tasks import TaskOwner
 
 
 class OfferedBotHandlers:
@@ -23,11 +25,11 @@ class OfferedBotHandlers:
     _lobby: Lobby
     _store: Store
     _streams: StreamLimit
+    _tasks: TaskOwner
     _check: StreamCheck
     _check_seconds: float
 
-    @streams
-    async def OfferBot(self, requests: Any, context: Any) -> None:
+    async def OfferBot(self, requests: Any, context: Any) -> AsyncIterator[pb.OfferBotResponse]:
         """Offer the calling bot for as long as the stream is open."""
         caller = current_principal()
         with self._streams.stream(caller.subject):
@@ -37,50 +39,43 @@ class OfferedBotHandlers:
             offer = convert.offer_of(first.offer)
             with self._bots.offering(caller.subject, caller.name or caller.subject) as stream:
                 stream.offer = offer
+                listening = asyncio.create_task(self._listen(requests, stream))
                 try:
-                    await self._serve(requests, context, stream)
+                    yield _news_message(await self._offer_taken(stream))
+                    await self._catch_up(stream)
+                    while (news := await stream.next(self._check_seconds)) or not listening.done():
+                        self._check.check(caller)
+                        if news is not None:
+                            yield _news_message(news)
+                    await listening
                 finally:
-                    if self._bots.is_current(stream):
-                        stream.offer = None
-                        await asyncio.shield(self._lobby.withdraw(caller.subject))
+                    listening.cancel()
+                    await asyncio.gather(listening, return_exceptions=True)
+                    await self._withdraw(stream)
 
-    async def _serve(self, requests: Any, context: Any, stream: OfferStream) -> None:
-        caller = current_principal()
-        await self._confirm(context, stream)
-        await self._catch_up(stream)
-        listening = asyncio.create_task(self._listen(requests, context, stream))
-        try:
-            while not listening.done():
-                news = await stream.next(self._check_seconds)
-                self._check.check(caller)
-                if news is not None:
-                    await context.write(_news_message(news))
-            await listening
-        finally:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+    async def _listen(self, requests: Any, stream: OfferStream) -> None:
+        """Take what the bot says until it says no more, then wake the sender.
 
-    async def _listen(self, requests: Any, context: Any, stream: OfferStream) -> None:
-        """Take what the bot says until it says no more, then wake the sender."""
+        It answers through the sender too: gRPC allows one write at a time.
+        """
         try:
             async for request in requests:
                 kind = request.WhichOneof("kind")
                 if kind == "offer":
                     stream.offer = convert.offer_of(request.offer)
-                    await self._confirm(context, stream)
+                    stream.tell(await self._offer_taken(stream))
                 elif kind == "ready":
                     stream.ready_games += 1
                 else:
                     raise bad_field("kind", "offer or ready must be given")
         except ServiceError as error:
             stream.end(error)
-        else:
+        finally:
             stream.finish()
 
-    async def _confirm(self, context: Any, stream: OfferStream) -> None:
+    async def _offer_taken(self, stream: OfferStream) -> BotNews:
         games = len(await self._store.placements(stream.player_id))
-        taken = pb.OfferTaken(games=games)
-        await context.write(pb.OfferBotResponse(offer_taken=taken))
+        return BotNews(BotNewsKind.OFFER_TAKEN, games=games)
 
     async def _catch_up(self, stream: OfferStream) -> None:
         """Tell of the games that the bot is in already, so that it can go on with them."""
@@ -89,8 +84,17 @@ class OfferedBotHandlers:
             if room is not None and room.state is RoomState.STARTED:
                 stream.tell(seated(room, placement.seat))
 
+    async def _withdraw(self, stream: OfferStream) -> None:
+        """Take the bot out of the rooms that wait, however the stream ended; it must be done."""
+        if self._bots.is_current(stream):
+            stream.offer = None
+            work = self._lobby.withdraw(stream.player_id)
+            await asyncio.shield(self._tasks.start(work, name="withdraw_bot"))
+
 
 def _news_message(news: BotNews) -> pb.OfferBotResponse:
+    if news.kind is BotNewsKind.OFFER_TAKEN:
+        return pb.OfferBotResponse(offer_taken=pb.OfferTaken(games=news.games))
     if news.kind is BotNewsKind.RELEASED:
         return pb.OfferBotResponse(released=pb.BotReleased(game_id=news.game_id))
     return pb.OfferBotResponse(

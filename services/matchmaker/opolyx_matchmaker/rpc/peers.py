@@ -1,6 +1,7 @@
 """The engine and progression over gRPC."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any, Final
 
 import grpc
@@ -25,6 +26,7 @@ from opolyx_matchmaker.peers import (
 )
 from opolyx_matchmaker.rooms import Room
 from opolyx_matchmaker.rpc import convert
+from opolyx_servicekit.streams import responses
 
 _log = structlog.get_logger(__name__)
 
@@ -36,12 +38,10 @@ _REFUSALS: Final = frozenset(
         grpc.StatusCode.FAILED_PRECONDITION,
         grpc.StatusCode.NOT_FOUND,
         grpc.StatusCode.ALREADY_EXISTS,
-        grpc.StatusCode.PERMISSION_DENIED,
-        grpc.StatusCode.UNAUTHENTICATED,
-        grpc.StatusCode.UNIMPLEMENTED,
         grpc.StatusCode.OUT_OF_RANGE,
     }
 )
+"""Codes that blame the request; a bad token of ours, say, is no fault of the player's."""
 
 _Metadata = tuple[tuple[str, str], ...]
 
@@ -99,13 +99,9 @@ class EngineClient:
         """Facts after a number, in batches; an empty batch is a sign of life."""
         request = allocation_pb.WatchFactsRequest(after=after, consumer=_CONSUMER)
         call = self._allocation.WatchFacts(request, metadata=self._caller.metadata())
-        try:
-            async for response in call:
-                yield [convert.fact_of(fact) for fact in response.facts]
-        except grpc.aio.AioRpcError as error:
-            raise _translated(error) from error
-        finally:
-            call.cancel()
+        async with aclosing(responses(call)) as batches:
+            async for batch in batches:
+                yield [convert.fact_of(fact) for fact in batch.facts]
 
     async def _call(self, method: Any, request: Any, game_id: str = "") -> Any:
         try:

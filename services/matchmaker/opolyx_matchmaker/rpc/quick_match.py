@@ -1,10 +1,11 @@
 """Quick match as callers see it."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_matchmaker.queue import MatchQueue
-from opolyx_matchmaker.rpc.answers import StreamCheck, streams
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.watch import StreamLimit
 from opolyx_servicekit.access import current_principal
 
@@ -17,8 +18,9 @@ class QuickMatchHandlers:
     _check: StreamCheck
     _check_seconds: float
 
-    @streams
-    async def QuickMatch(self, request: pb.QuickMatchRequest, context: Any) -> None:
+    async def QuickMatch(
+        self, request: pb.QuickMatchRequest, context: Any
+    ) -> AsyncIterator[pb.QuickMatchResponse]:
         """Look for a game; the search ends with the stream."""
         caller = current_principal()
         queue = self._queue
@@ -28,7 +30,7 @@ class QuickMatchHandlers:
             queue.searching(caller, ticket, request.nonce) as search,
         ):
             waiting, window = pb.Waiting(players=1), 0
-            await context.write(pb.QuickMatchResponse(waiting=waiting))
+            yield pb.QuickMatchResponse(waiting=waiting)
             while True:
                 news = await search.next(self._check_seconds)
                 self._check.check(caller)
@@ -36,10 +38,10 @@ class QuickMatchHandlers:
                     continue
                 if news.game_id:
                     found = pb.Found(game_id=news.game_id, seat=news.seat)
-                    await context.write(pb.QuickMatchResponse(found=found))
+                    yield pb.QuickMatchResponse(found=found)
                     return
                 if news.window > window:
                     window = news.window
-                    await context.write(pb.QuickMatchResponse(widened=pb.Widened(window=window)))
+                    yield pb.QuickMatchResponse(widened=pb.Widened(window=window))
                 waiting = pb.Waiting(players=news.players, waited_ms=news.waited_ms)
-                await context.write(pb.QuickMatchResponse(waiting=waiting))
+                yield pb.QuickMatchResponse(waiting=waiting)

@@ -1,5 +1,6 @@
 """Rooms as callers see them."""
 
+from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
@@ -7,7 +8,7 @@ from opolyx_matchmaker.lobby import Lobby, RoomWish
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.rooms import Room, RoomState
 from opolyx_matchmaker.rpc import convert
-from opolyx_matchmaker.rpc.answers import StreamCheck, answers, streams
+from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.watch import RoomBoard, StreamLimit
 from opolyx_servicekit.access import Principal, current_principal
 
@@ -25,7 +26,6 @@ class RoomHandlers:
     _check: StreamCheck
     _check_seconds: float
 
-    @answers
     async def CreateRoom(
         self, request: pb.CreateRoomRequest, context: Any
     ) -> pb.CreateRoomResponse:
@@ -41,26 +41,22 @@ class RoomHandlers:
         )
         return pb.CreateRoomResponse(room=_shown(await self._lobby.create(caller, wish), caller))
 
-    @answers
     async def JoinRoom(self, request: pb.JoinRoomRequest, context: Any) -> pb.JoinRoomResponse:
         """Take a seat."""
         caller = current_principal()
         room, seat = await self._lobby.join(caller, request.room_id, request.code, request.nonce)
         return pb.JoinRoomResponse(room=_shown(room, caller), seat=seat)
 
-    @answers
     async def LeaveRoom(self, request: pb.LeaveRoomRequest, context: Any) -> pb.LeaveRoomResponse:
         """Leave a room."""
         await self._lobby.leave(current_principal(), request.room_id)
         return pb.LeaveRoomResponse()
 
-    @answers
     async def GetRoom(self, request: pb.GetRoomRequest, context: Any) -> pb.GetRoomResponse:
         """Read a room."""
         room = await self._lobby.get(request.room_id)
         return pb.GetRoomResponse(room=_shown(room, current_principal()))
 
-    @answers
     async def ListRooms(self, request: pb.ListRoomsRequest, context: Any) -> pb.ListRoomsResponse:
         """List public rooms with an open seat."""
         if request.page_size > _LARGEST_PAGE:
@@ -74,8 +70,9 @@ class RoomHandlers:
             next_page_token=convert.page_token(page[-1]) if len(found) > limit else "",
         )
 
-    @streams
-    async def WatchRoom(self, request: pb.WatchRoomRequest, context: Any) -> None:
+    async def WatchRoom(
+        self, request: pb.WatchRoomRequest, context: Any
+    ) -> AsyncIterator[pb.WatchRoomResponse]:
         """Send the room now and after each change, until it has started or is closed."""
         caller = current_principal()
         with (
@@ -87,14 +84,13 @@ class RoomHandlers:
             while True:
                 if room.revision > sent:
                     sent = room.revision
-                    await context.write(pb.WatchRoomResponse(room=_shown(room, caller)))
+                    yield pb.WatchRoomResponse(room=_shown(room, caller))
                 if room.state in _ENDED:
                     return
                 changed = await watcher.next(self._check_seconds)
                 self._check.check(caller)
                 room = changed or await self._lobby.get(request.room_id)
 
-    @answers
     async def AddBot(self, request: pb.AddBotRequest, context: Any) -> pb.AddBotResponse:
         """Seat a bot."""
         caller = current_principal()
@@ -108,34 +104,29 @@ class RoomHandlers:
             raise bad_field("policy", "policy or player_id must be given")
         return pb.AddBotResponse(room=_shown(await add, caller))
 
-    @answers
     async def RemoveBot(self, request: pb.RemoveBotRequest, context: Any) -> pb.RemoveBotResponse:
         """Unseat a bot."""
         caller = current_principal()
         room = await self._lobby.remove_bot(caller, request.room_id, request.seat)
         return pb.RemoveBotResponse(room=_shown(room, caller))
 
-    @answers
     async def Kick(self, request: pb.KickRequest, context: Any) -> pb.KickResponse:
         """Unseat a person."""
         caller = current_principal()
         room = await self._lobby.kick(caller, request.room_id, request.player_id)
         return pb.KickResponse(room=_shown(room, caller))
 
-    @answers
     async def StartGame(self, request: pb.StartGameRequest, context: Any) -> pb.StartGameResponse:
         """Start the game."""
         game_id = await self._lobby.start(current_principal(), request.room_id)
         return pb.StartGameResponse(game_id=game_id)
 
-    @answers
     async def Rematch(self, request: pb.RematchRequest, context: Any) -> pb.RematchResponse:
         """Play again with the same table."""
         caller = current_principal()
         room = await self._lobby.rematch(caller, request.game_id, request.nonce)
         return pb.RematchResponse(room=_shown(room, caller))
 
-    @answers
     async def GetCurrentGame(
         self, request: pb.GetCurrentGameRequest, context: Any
     ) -> pb.GetCurrentGameResponse:

@@ -77,6 +77,7 @@ class Store(Protocol):
     async def create_room(self, room: Room, request: str) -> Room | RoomRefusal:
         """Keep a new room and place whoever is on its seats.
 
+        A code that another room has is replaced by a new one.
         The same request again gets the room that it made, as it is now. Refused with
         ALREADY_PLAYING if somebody on its seats is placed elsewhere.
         """

@@ -6,8 +6,10 @@ So a seat and its placement can't come apart, whatever the transition was.
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from opolyx_matchmaker.ids import new_code
 from opolyx_matchmaker.peers import Fact, FactKind, SeatGrant
 from opolyx_matchmaker.rooms import (
     Occupant,
@@ -29,6 +31,7 @@ from opolyx_matchmaker.store.rows import (
 
 _SELECT = f"SELECT {ROOM_COLUMNS} FROM matchmaker_rooms "  # noqa: S608  # constants
 _SELECT_ID = "SELECT room_id FROM matchmaker_rooms "
+_HAS_CODE = "code = ? AND state IN (1, 2)"  # as in the index
 _ENDED = f"WHERE (state = {int(RoomState.CLOSED)} OR over = 1) AND max(expires_ms, checked_ms) < ?"
 _FORGET_ROOMS = "DELETE FROM matchmaker_rooms " + _ENDED  # noqa: S608  # constants
 _FORGET_REQUESTS = f"DELETE FROM matchmaker_requests WHERE room_id IN ({_SELECT_ID + _ENDED})"  # noqa: S608
@@ -50,7 +53,7 @@ def by_id(db: sqlite3.Connection, room_id: str) -> Room | None:
 
 def by_code(db: sqlite3.Connection, code: str) -> Room | None:
     """The open room of a code."""
-    return _one(db, f"WHERE code = ? AND state = {int(RoomState.OPEN)}", (code,))
+    return _one(db, f"WHERE {_HAS_CODE} AND state = {int(RoomState.OPEN)}", (code,))
 
 
 def by_game(db: sqlite3.Connection, game_id: str) -> Room | None:
@@ -74,6 +77,8 @@ def create(db: sqlite3.Connection, room: Room, request: str) -> Room | RoomRefus
     for seat in room.holds.values():
         if elsewhere := placements(db, seat.player_id):
             return _already_playing(elsewhere[0])
+    while _is_taken(db, room.code):
+        room = replace(room, code=new_code())
     db.execute(
         "INSERT INTO matchmaker_rooms (room_id, code, game_id, ruleset, public, state, over,"
         " open_seats, created_ms, expires_ms, checked_ms, revision, body)"
@@ -215,6 +220,11 @@ def remove_ended(db: sqlite3.Connection, before_ms: int) -> int:
     return db.execute(_FORGET_ROOMS, (before_ms,)).rowcount
 
 
+def _is_taken(db: sqlite3.Connection, code: str) -> bool:
+    """Whether a room that is open, or may be again, has the code."""
+    return db.execute(f"{_SELECT_ID}WHERE {_HAS_CODE}", (code,)).fetchone() is not None
+
+
 def _one(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> Room | None:
     row = db.execute(_SELECT + where, values).fetchone()
     return read_room(row) if row else None
@@ -265,9 +275,10 @@ def _move(db: sqlite3.Connection, before: Room, after: Room, capacity: int) -> N
 def _place(db: sqlite3.Connection, room: Room, number: int, seat: Seat, capacity: int) -> None:
     slot = 0
     if seat.occupant is Occupant.BOT:
-        slot = _free_slot(db, seat.player_id)
-        if slot >= capacity:
+        taken = _slots(db, seat.player_id)
+        if len(taken) >= capacity:
             raise _Refused(RoomRefusal(RefusalKind.BOT_UNAVAILABLE, seat=number))
+        slot = next(free for free in range(len(taken) + 1) if free not in taken)
     try:
         db.execute(
             "INSERT INTO matchmaker_placements VALUES (?, ?, ?, ?, ?)",
@@ -277,14 +288,9 @@ def _place(db: sqlite3.Connection, room: Room, number: int, seat: Seat, capacity
         raise _Refused(_already_playing(placements(db, seat.player_id)[0])) from None
 
 
-def _free_slot(db: sqlite3.Connection, player_id: str) -> int:
-    taken = {
-        row[0]
-        for row in db.execute(
-            "SELECT slot FROM matchmaker_placements WHERE player_id = ?", (player_id,)
-        )
-    }
-    return next(slot for slot in range(len(taken) + 1) if slot not in taken)
+def _slots(db: sqlite3.Connection, player_id: str) -> set[int]:
+    rows = db.execute("SELECT slot FROM matchmaker_placements WHERE player_id = ?", (player_id,))
+    return {row[0] for row in rows}
 
 
 def _release(db: sqlite3.Connection, game_id: str, player_id: str) -> list[Placement]:

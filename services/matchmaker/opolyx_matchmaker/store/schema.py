@@ -80,5 +80,10 @@ CREATE TABLE matchmaker_cursors (
     number INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 """,
+    # A room that is STARTING may be OPEN again if the engine refuses: it keeps its code.
+    """
+DROP INDEX matchmaker_rooms_by_code;
+CREATE UNIQUE INDEX matchmaker_rooms_by_code ON matchmaker_rooms (code) WHERE state IN (1, 2);
+""",
 )
 """The scripts in order."""

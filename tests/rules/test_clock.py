@@ -354,6 +354,7 @@ def test_clock_that_runs_out_twice_in_a_turn_is_one_missed_turn(ruleset: str) ->
     state = table(ruleset, at={0: 4})
     roll(state, 1, 1)
     time_out(state)
+    assert 1 == state.turn_missed
     while awaited_phase(state) == PHASE_AUCTION:
         time_out(state)
     assert ([0], PHASE_ROLL) == (actors(state), awaited_phase(state))

@@ -282,6 +282,7 @@ def test_triple_goes_to_any_square_and_rolls_again(ruleset: str) -> None:
     state = table(ruleset, round_number=7, at={0: 30})
     roll(state, 3, 3, third=[THREE])
     assert (PHASE_TRIPLE, [0]) == (awaited_phase(state), actors(state))
+    assert 1 == state.rolls_again
     assert [(CHOOSE_SQUARE, 0, square) for square in range(40)] == legal_actions(state, 0)
 
     log = act(state, CHOOSE_SQUARE_BY[0][5])

@@ -54,7 +54,8 @@ def collect(folder: Path, *others: object) -> dict[str, set[str]]:
     with contextlib.redirect_stdout(output):
         status = pytest.main(arguments, plugins=[collector, *others])
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise RuntimeError(f"the tests can't be collected:\n{output.getvalue()}")
+        lines = [line for line in output.getvalue().splitlines() if "::" not in line]
+        raise RuntimeError("\n".join(["the tests can't be collected:", *lines]))
     return collector.tests
 
 

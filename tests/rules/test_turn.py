@@ -287,6 +287,15 @@ def test_passing_start_pays_the_salary(name: str) -> None:
 
 
 @pytest.mark.rule("TURN-5")
+@pytest.mark.parametrize("name", ALL)
+def test_the_first_square_behind_start_is_past_it(name: str) -> None:
+    state = table(name, at={0: 38}, owns={0: (1,)})
+    log = roll(state, 1, 2)
+
+    assert (1, 2000) == (state.position[0], paid(log, CASH_SALARY))
+
+
+@pytest.mark.rule("TURN-5")
 @pytest.mark.statement("R062")
 @pytest.mark.parametrize("name", ALL)
 def test_stopping_on_start_pays_the_salary_once_and_the_bonus(name: str) -> None:

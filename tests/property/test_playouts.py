@@ -95,6 +95,7 @@ def play_to_the_end(ruleset: Ruleset, seats: int, seed: str) -> None:
         _, log = playout.step()
         invariants.after(log)
 
+    assert all(check(state, action) is not None for action in candidates)
     assert_lawful_result(state, result(state))
 
 

@@ -5,9 +5,16 @@ from typing import Any
 import pytest
 
 from opolyx_rules import RULESETS, Event, State, actors, result
-from opolyx_rules.actions import DECLARE_BANKRUPTCY_BY, ROLL_BY, SURRENDER
+from opolyx_rules.actions import (
+    BID_BY,
+    DECLARE_BANKRUPTCY_BY,
+    DECLINE_PURCHASE_BY,
+    ROLL_BY,
+    SURRENDER,
+    propose_trade,
+)
 from opolyx_rules.events import GAME_ENDED, ROUND_STARTED, TURN_STARTED
-from opolyx_rules.ids import END_LAST_STANDING, END_ROUND_CAP
+from opolyx_rules.ids import END_LAST_STANDING, END_ROUND_CAP, NOBODY
 from opolyx_rules.mechanics.rent import rent_tax_rate
 from opolyx_rules.queries import full_colour_groups, net_worth
 from opolyx_rules.reasons import GAME_OVER
@@ -18,6 +25,7 @@ from support_rules import (
     found,
     idle_turn,
     idle_until,
+    roll,
     rulesets_with,
     stop_on,
     table,
@@ -217,6 +225,43 @@ def test_places_are_survivors_by_worth_then_the_last_out_first(ruleset: str) -> 
     ended = result(state)
     assert [2, 5, 3, 6, 4, 1] == [seat.place for seat in ended.seats]
     assert [True, False, False, False, False, True] == [seat.survived for seat in ended.seats]
+
+
+@pytest.mark.rule("END-4", "END-5")
+@pytest.mark.parametrize("ruleset", SINGLE)
+def test_survivor_with_nothing_comes_before_the_eliminated(ruleset: str) -> None:
+    state = at_the_cap(ruleset, cash=[0, 9, 500, 9], turn=2, out=(1, 3))
+
+    finish_turn(state)
+
+    ended = result(state)
+    assert [2, 4, 1, 3] == [seat.place for seat in ended.seats]
+    assert [0, 0, 500, 0] == [seat.net_worth for seat in ended.seats]
+
+
+@pytest.mark.rule("END-1")
+@pytest.mark.parametrize("ruleset", SINGLE)
+def test_end_leaves_nothing_open(ruleset: str) -> None:
+    """The last rival leaves during an auction on a double, with an offer open."""
+    state = table(ruleset, seats=2, at={0: 4})
+    act(state, propose_trade(0, 1, give_cash=100, want_cash=100))
+    roll(state, 1, 1)
+    act(state, DECLINE_PURCHASE_BY[0])
+    act(state, BID_BY[1])
+    act(state, BID_BY[0])
+    state.jump_due = 1
+
+    act(state, (SURRENDER, 1))
+
+    assert ([], [], [], [], []) == (
+        state.stack,
+        state.debts,
+        state.offers,
+        state.auction_queue,
+        state.auction_bids,
+    )
+    assert (NOBODY, NOBODY, 0) == (state.auction_square, state.auction_leader, state.auction_bid)
+    assert (0, 0) == (state.rolls_again, state.jump_due)
 
 
 @pytest.mark.rule("END-4", "TABLE-2")

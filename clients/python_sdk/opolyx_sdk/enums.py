@@ -531,6 +531,9 @@ class RefusalReason(OpenEnum):
     GAME_VOID = 42
     """The game was ended as void."""
 
+    GAME_NOT_FOUND = 43
+    """There is no such game."""
+
 
 class ReleaseCause(OpenEnum):
     """How a seat leaves jail."""

@@ -102,7 +102,7 @@ def test_every_reason_can_be_sent() -> None:
         message = refusal_to_proto(Refusal(reason, "TURN-1", (("cash", 5),)))
         assert (reason, {"cash": 5}) == (message.reason, dict(message.numbers))
         assert message.message
-    assert max(REASON_NAMES) == command.GAME_VOID
+    assert max(REASON_NAMES) == command.GAME_NOT_FOUND
 
 
 def test_every_action_survives_the_wire() -> None:

@@ -100,7 +100,7 @@ class _DetachReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DetachRe
     DETACH_REASON_LIMIT: _DetachReason.ValueType  # 5
     """It has too many attachments."""
     DETACH_REASON_FAULT: _DetachReason.ValueType  # 6
-    """The server had a fault in this game; the game is void."""
+    """The server had a fault in this game: it is void, or doesn't go on until an operator acts."""
     DETACH_REASON_UNAVAILABLE: _DetachReason.ValueType  # 7
     """The game could not be read from the store now; attach again."""
 
@@ -120,7 +120,7 @@ DETACH_REASON_NOT_WATCHABLE: DetachReason.ValueType  # 4
 DETACH_REASON_LIMIT: DetachReason.ValueType  # 5
 """It has too many attachments."""
 DETACH_REASON_FAULT: DetachReason.ValueType  # 6
-"""The server had a fault in this game; the game is void."""
+"""The server had a fault in this game: it is void, or doesn't go on until an operator acts."""
 DETACH_REASON_UNAVAILABLE: DetachReason.ValueType  # 7
 """The game could not be read from the store now; attach again."""
 Global___DetachReason: _TypeAlias = DetachReason  # noqa: Y015

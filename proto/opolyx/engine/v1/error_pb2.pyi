@@ -51,11 +51,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_LIMIT: _ErrorReason.ValueType  # 13
     """A limit is used up; see the metadata for which, and RetryInfo."""
     ERROR_REASON_GAME_FAULT: _ErrorReason.ValueType  # 14
-    """The game was ended because of a fault in the server."""
+    """A fault in the server ended the game as void, or keeps it from going on until an operator acts."""
     ERROR_REASON_TOKEN: _ErrorReason.ValueType  # 15
     """The token is missing, unknown, expired or revoked."""
     ERROR_REASON_ROLE: _ErrorReason.ValueType  # 16
     """The token's role may not make this call."""
+    ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 17
+    """The call was lost inside the server; it may be repeated."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. A refused action is no error: see Refusal."""
@@ -89,9 +91,11 @@ ERROR_REASON_SLOW_READER: ErrorReason.ValueType  # 12
 ERROR_REASON_LIMIT: ErrorReason.ValueType  # 13
 """A limit is used up; see the metadata for which, and RetryInfo."""
 ERROR_REASON_GAME_FAULT: ErrorReason.ValueType  # 14
-"""The game was ended because of a fault in the server."""
+"""A fault in the server ended the game as void, or keeps it from going on until an operator acts."""
 ERROR_REASON_TOKEN: ErrorReason.ValueType  # 15
 """The token is missing, unknown, expired or revoked."""
 ERROR_REASON_ROLE: ErrorReason.ValueType  # 16
 """The token's role may not make this call."""
+ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 17
+"""The call was lost inside the server; it may be repeated."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -111,6 +111,8 @@ class _RefusalReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Refusal
     """The seat sends too many commands; retry_after_ms in the numbers says when to go on."""
     REFUSAL_REASON_GAME_VOID: _RefusalReason.ValueType  # 42
     """The game was ended as void."""
+    REFUSAL_REASON_GAME_NOT_FOUND: _RefusalReason.ValueType  # 43
+    """There is no such game."""
 
 class RefusalReason(_RefusalReason, metaclass=_RefusalReasonEnumTypeWrapper):
     """Kinds of refusals. Stored and shown: never renumber."""
@@ -201,6 +203,8 @@ REFUSAL_REASON_TOO_FAST: RefusalReason.ValueType  # 41
 """The seat sends too many commands; retry_after_ms in the numbers says when to go on."""
 REFUSAL_REASON_GAME_VOID: RefusalReason.ValueType  # 42
 """The game was ended as void."""
+REFUSAL_REASON_GAME_NOT_FOUND: RefusalReason.ValueType  # 43
+"""There is no such game."""
 Global___RefusalReason: _TypeAlias = RefusalReason  # noqa: Y015
 
 @_typing.final

@@ -36,6 +36,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """A limit is used up; see the metadata for which, and RetryInfo."""
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 6
     """The store can't be reached or is too slow; try again."""
+    ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 7
+    """The call was lost inside the server; it may be repeated."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -54,4 +56,6 @@ ERROR_REASON_LIMIT: ErrorReason.ValueType  # 5
 """A limit is used up; see the metadata for which, and RetryInfo."""
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 6
 """The store can't be reached or is too slow; try again."""
+ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 7
+"""The call was lost inside the server; it may be repeated."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -56,6 +56,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The game to be played again is not over."""
     ERROR_REASON_DRAINING: _ErrorReason.ValueType  # 16
     """The service is draining; try again."""
+    ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 17
+    """The call was lost inside the server; it may be repeated."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -94,4 +96,6 @@ ERROR_REASON_GAME_RUNNING: ErrorReason.ValueType  # 15
 """The game to be played again is not over."""
 ERROR_REASON_DRAINING: ErrorReason.ValueType  # 16
 """The service is draining; try again."""
+ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 17
+"""The call was lost inside the server; it may be repeated."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -30,6 +30,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The player is not known."""
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 3
     """The store can't be reached or is too slow; try again."""
+    ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 4
+    """The call was lost inside the server; it may be repeated."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -42,4 +44,6 @@ ERROR_REASON_PLAYER_NOT_FOUND: ErrorReason.ValueType  # 2
 """The player is not known."""
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 3
 """The store can't be reached or is too slow; try again."""
+ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 4
+"""The call was lost inside the server; it may be repeated."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

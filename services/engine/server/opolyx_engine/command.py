@@ -14,6 +14,7 @@ COMMAND_ID_REUSED: Final = 39
 SPECTATOR: Final = 40
 TOO_FAST: Final = 41
 GAME_VOID: Final = 42
+GAME_NOT_FOUND: Final = 43
 
 SENTENCES: Final[dict[int, str]] = {
     STALE_DECISION: "the decision answered is closed",
@@ -22,8 +23,14 @@ SENTENCES: Final[dict[int, str]] = {
     SPECTATOR: "the sender has no seat in the game",
     TOO_FAST: "the seat sends too many commands",
     GAME_VOID: "the game was ended as void",
+    GAME_NOT_FOUND: "there is no such game",
 }
 """A sentence in English for each, for developers."""
+
+# Why a command is to be sent again; names of the proto ErrorReason without the prefix.
+STORE_AWAY: Final = "STORE_UNAVAILABLE"
+BUSY: Final = "LIMIT"
+FAULT: Final = "GAME_FAULT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +46,16 @@ class Answer:
     retry_after_ms: int = 0
     """When to send it again, if it couldn't be judged; else 0."""
 
+    retry_reason: str = STORE_AWAY
+    """Why it couldn't be judged, if it couldn't: STORE_AWAY, BUSY or FAULT."""
+
 
 @dataclass(slots=True)
 class Command:
     """What a client asks for in one game."""
 
     command_id: str
-    """The client's id, unique in the game."""
+    """The client's id, unique in the game; empty for built-in bots, whose commands never repeat."""
 
     decision_id: str
     """The decision answered; may be empty for surrender and withdrawing."""

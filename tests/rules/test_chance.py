@@ -10,6 +10,7 @@ from opolyx_rules.actions import (
     MORTGAGE_BY,
     PAY_DEBT_BY,
     ROLL_BY,
+    SURRENDER,
 )
 from opolyx_rules.chance import DECK
 from opolyx_rules.content.boards import CHANCE, KIND
@@ -279,6 +280,33 @@ def test_two_short_payers_are_awaited_in_seat_order(ruleset: str) -> None:
     assert PHASE_ROLL == awaited_phase(state)
 
 
+@pytest.mark.rule("CHANCE-5")
+@pytest.mark.parametrize(("cash", "pauses"), [(200, False), (199, True)])
+@pytest.mark.parametrize("ruleset", ALL)
+def test_exactly_the_amount_is_taken_at_once(ruleset: str, cash: int, pauses: bool) -> None:
+    state = table(ruleset, cash={1: cash}, owns={1: (1,)})
+
+    draw(state, "birthday")
+
+    assert pauses == (PHASE_PAYMENT == awaited_phase(state))
+    assert (cash if pauses else 0) == state.cash[1]
+
+
+@pytest.mark.rule("CHANCE-5", "DEBT-9")
+@pytest.mark.parametrize("ruleset", ALL)
+def test_debtor_who_waits_behind_another_may_leave(ruleset: str) -> None:
+    """Its pause goes, and that of the one who is asked stays."""
+    state = table(ruleset, cash={1: 150, 3: 100}, owns={1: (1,), 3: (3,)})
+    draw(state, "birthday")
+
+    act(state, (SURRENDER, 3))
+
+    assert (PHASE_PAYMENT, [1]) == (awaited_phase(state), actors(state))
+    time_out(state)
+    assert [] == state.debts
+    assert (PHASE_ROLL, [1]) == (awaited_phase(state), actors(state))
+
+
 @pytest.mark.rule("CHANCE-6", "RENT-6")
 @pytest.mark.statement("R152")
 @pytest.mark.parametrize("ruleset", rulesets_with(sides=2))
@@ -472,7 +500,12 @@ def test_cards_bring_gods_in_place_of_money(ruleset: str, name: str, god: int) -
 @pytest.mark.statement("R040")
 @pytest.mark.parametrize(
     ("cuts", "shares"),
-    [([400, 1_100], [400, 700, 400]), ([1_100, 400], [400, 700, 400]), ([0, 1_500], [0, 1_500, 0])],
+    [
+        ([400, 1_100], [400, 700, 400]),
+        ([1_100, 400], [400, 700, 400]),
+        ([0, 1_500], [0, 1_500, 0]),
+        ([1, 2], [1, 1, 1_498]),
+    ],
 )
 @pytest.mark.parametrize("ruleset", FORTUNE)
 def test_red_packet_splits_the_same_total_at_drawn_points(

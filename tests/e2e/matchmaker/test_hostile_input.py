@@ -112,16 +112,15 @@ async def test_forged_tokens_are_refused_in_the_words_of_the_contract(mm: Runnin
         assert token not in str(caught.value.details())
 
 
-@pytest.mark.parametrize("method", sorted(ROLES_BY_METHOD))
-async def test_every_other_role_is_refused(mm: Running, method: str) -> None:
+async def test_every_other_role_is_refused(mm: Running) -> None:
     callers = await one_of_each(mm)
-    roles = ROLES_BY_METHOD[method]
-    for role, caller in callers.items():
-        if "*" in roles or role in roles:
+    for method, roles in ROLES_BY_METHOD.items():
+        if "*" in roles:
             continue
-        assert grpc.StatusCode.PERMISSION_DENIED is await code_of(mm, method, b"", caller), role
-    if "*" not in roles:
-        assert grpc.StatusCode.UNAUTHENTICATED is await code_of(mm, method, b"", None)
+        for role in callers.keys() - roles:
+            code = await code_of(mm, method, b"", callers[role])
+            assert grpc.StatusCode.PERMISSION_DENIED is code, (method, role)
+        assert grpc.StatusCode.UNAUTHENTICATED is await code_of(mm, method, b"", None), method
 
 
 async def test_error_with_a_long_foreign_text_still_arrives(mm: Running) -> None:
@@ -142,7 +141,7 @@ async def test_hundreds_of_cancelled_streams_leave_nothing_behind(mm: Running) -
     room = await mm.create(ada)
     watched = pb.WatchRoomRequest(room_id=room.room_id)
     wanted = pb.QuickMatchRequest(ruleset="classic@full", seats=6)
-    for _ in range(20):
+    for _ in range(10):
         guests = await asyncio.gather(*(mm.guest() for _ in range(5)))
         calls: list[Any] = []
         for guest in guests:

@@ -28,6 +28,7 @@ from opolyx_rules.events import (
     DEBT_SETTLED,
     ELIMINATED,
     GAME_ENDED,
+    GOD_LEFT,
     PROPERTY_MORTGAGED,
     PROPERTY_MOVED,
     RENT_CHARGED,
@@ -42,6 +43,7 @@ from opolyx_rules.ids import (
     CASH_RENT_TAX,
     CASH_TAX,
     END_LAST_STANDING,
+    GOD_WEALTH,
     NOBODY,
     PHASE_PAYMENT,
     PHASE_ROLL,
@@ -566,6 +568,23 @@ def test_who_is_out_can_do_nothing(ruleset: str) -> None:
     assert (OUT_OF_GAME, "DEBT-7") == why(state, (SURRENDER, 0))
     assert (OUT_OF_GAME, "DEBT-7") == why(state, propose_trade(0, 1, give_cash=0))
     assert set() == kinds(state, 0)
+
+
+@pytest.mark.rule("DEBT-7", "DEBT-9")
+@pytest.mark.statement("R170")
+@pytest.mark.parametrize("ruleset", ALL)
+def test_who_goes_leaves_no_mark_behind(ruleset: str) -> None:
+    state = table(ruleset, owns={0: (1, 3)})
+    act(state, BUILD_BY[0][1])
+    state.jailed[0], state.attempts[0], state.missed[0] = 1, 2, 1
+    state.god[0], state.god_until[0] = GOD_WEALTH, 9
+
+    log = act(state, (SURRENDER, 0))
+
+    assert (0, 0, 0) == (state.jailed[0], state.attempts[0], state.missed[0])
+    assert (0, 0) == (state.god[0], state.god_until[0])
+    assert [(GOD_LEFT, 0, GOD_WEALTH)] == found(log, GOD_LEFT)
+    assert 0 == state.built[1]
 
 
 # Surrender

@@ -5,6 +5,7 @@ over a Unix socket that is bound before anything else needs the address.
 """
 
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -25,6 +26,7 @@ from opolyx_matchmaker.store.sqlite import SqliteStore as MatchmakerStore
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
+from opolyx_server.premises import CannotStart, check_address, held_directory
 from opolyx_server.serve import serve_until_stopped
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.logs import configure_logs
@@ -87,7 +89,11 @@ class EmbeddedServer:
         return self._token("s_operator", "operator")
 
     async def __aenter__(self) -> Self:
-        """Start; clients may come once this returns."""
+        """Start; clients may come once this returns.
+
+        Raises:
+            CannotStart: the address is taken, or the data directory can't be used.
+        """
         async with AsyncExitStack() as stack:
             await self._start(stack)
             self._stack = stack.pop_all()
@@ -116,7 +122,11 @@ class EmbeddedServer:
         bot_delay_ms: int,
         on_ready: Callable[[str], None],
     ) -> int:
-        """Serve until SIGTERM or SIGINT; the process's exit code."""
+        """Serve until SIGTERM or SIGINT; the process's exit code.
+
+        Raises:
+            CannotStart: the address is taken, or the data directory can't be used.
+        """
         return serve_until_stopped(
             cls(data_dir, bot_delay_ms=bot_delay_ms, listen=listen), on_ready
         )
@@ -124,18 +134,17 @@ class EmbeddedServer:
     async def _start(self, stack: AsyncExitStack) -> None:
         if not structlog.is_configured():
             configure_logs(level=_QUIET)
-        self._data_dir.mkdir(parents=True, exist_ok=True)
-        public_keys = ensure_keys(self._data_dir / KEYS)
-        self._signer = TokenSigner(self._data_dir / KEYS)
-        file = await stack.enter_async_context(
-            SqliteFile(self._data_dir / DATABASE, synchronous="NORMAL")
-        )
+        check_address(self._listen)
+        stack.enter_context(held_directory(self._data_dir))
+        public_keys = self._keys()
+        file = await stack.enter_async_context(self._file())
         metrics = RpcMetrics()
         internal = _internal_address(stack)
         channel = await stack.enter_async_context(
             grpc.aio.insecure_channel(internal, options=_CHANNEL_OPTIONS)
         )
-        engine = await self._engine(file, metrics)
+        settings = self._settings()
+        engine = EngineService(settings, await SqliteGameStore.open(file), metrics=metrics)
         progression = await self._progression(file, channel, metrics)
         matchmaker = await self._matchmaker(file, channel)
 
@@ -151,7 +160,7 @@ class EmbeddedServer:
         await stack.enter_async_context(engine.running())
         await stack.enter_async_context(matchmaker)
         server = ServiceServer(
-            EngineSettings(listen_address=self._listen, grace_seconds=_GRACE_SECONDS),
+            settings,
             add_services=add_services,
             service_names=(
                 *engine.service_names,
@@ -168,12 +177,31 @@ class EmbeddedServer:
         self._server = await stack.enter_async_context(server)
         await stack.enter_async_context(progression)
 
-    async def _engine(self, file: SqliteFile, metrics: RpcMetrics) -> EngineService:
-        settings = EngineSettings(
+    def _keys(self) -> Path:
+        """Make or read the keys; the file of the public ones."""
+        path = self._data_dir / KEYS
+        try:
+            public = ensure_keys(path)
+            self._signer = TokenSigner(path)
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise CannotStart(f"can't use the keys in {path}: {error}") from error
+        return public
+
+    def _file(self) -> SqliteFile:
+        path = self._data_dir / DATABASE
+        try:
+            return SqliteFile(path, synchronous="NORMAL")
+        except sqlite3.Error as error:
+            raise CannotStart(f"can't use the database {path}: {error}") from error
+
+    def _settings(self) -> EngineSettings:
+        return EngineSettings(
+            listen_address=self._listen,
+            grace_seconds=_GRACE_SECONDS,
+            store_url=f"sqlite:///{self._data_dir / DATABASE}",
             bot_think_ms=self._bot_delay_ms,
             development_seed=SecretStr(self._seed) if self._seed is not None else None,
         )
-        return EngineService(settings, await SqliteGameStore.open(file), metrics=metrics)
 
     async def _progression(
         self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics

@@ -53,5 +53,7 @@ class Verification:
             return (
                 f"partial replay: {self.updates} updates are right, the dice can't be checked yet"
             )
-        where = f"update {self.update} differs" if self.update is not None else "the file differs"
-        return f"not verified: {where}: {self.problem}"
+        if self.update is None:
+            return f"not verified: {self.problem}"
+        before = f" ({self.updates} updates before it are right)" if self.updates > 0 else ""
+        return f"not verified: update {self.update}: {self.problem}{before}"

@@ -10,7 +10,7 @@ import pytest
 
 from opolyx_sdk import MissingExtra
 from opolyx_sdk.cli import app, embedded, main
-from opolyx_sdk.cli.demo import _free_directory
+from opolyx_sdk.cli.demo import _first, _free_directory
 
 
 @pytest.fixture
@@ -50,6 +50,45 @@ def test_the_version_is_told_to_people_and_machines(capsys: pytest.CaptureFixtur
 
     assert people.startswith("opolyx ")
     assert json.loads(machines)["version"] in people
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["demo", "--ruleset=nope"], "no ruleset 'nope'; there are classic@"),
+        (["demo", "--keep=/dev/null/kept"], "/dev/null/kept: Not a directory"),
+        (["serve", "--data=/dev/null/data"], "can't use the data directory /dev/null/data"),
+        (["serve", "--port=65536"], "--port"),
+        (["serve", "--bot-delay-ms=-1"], "--bot-delay-ms"),
+        (["verify", "/dev"], "can't read /dev: Is a directory"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[-1],
+)
+def test_a_users_mistake_is_named_without_a_traceback(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    said = capsys.readouterr().err
+    assert 2 == ended.value.code
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_file_without_end_is_no_replay(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", "/dev/zero"])
+
+    assert 1 == ended.value.code
+    assert "not verified: the file has more than" in capsys.readouterr().out
+
+
+def test_a_demo_fails_as_the_task_that_failed() -> None:
+    broken = BrokenPipeError()
+    group = ExceptionGroup("tasks", [ExceptionGroup("more", [broken]), ValueError()])
+
+    assert broken is _first(group)
 
 
 def test_a_kept_directory_is_never_written_over(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 
 from opolyx_sdk.cli.embedded import find_embedded
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         sys.exit(app(sys.argv[1:] if arguments is None else arguments))
     except OpolyxError as error:
-        _errors.print(f"opolyx: {error}", markup=False, highlight=False)
+        _complain(error)
         sys.exit(_UNUSABLE)
     except BrokenPipeError:
         # Whoever read has seen enough, as `head` has; nothing is left to be flushed into the pipe.
@@ -41,13 +42,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(130)
 
 
+def _complain(error: Exception) -> None:
+    """Say what is wrong with what the user asked for."""
+    what = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    _errors.print(f"opolyx: {what}", markup=False, highlight=False, soft_wrap=True)
+
+
 @app.command
 def serve(
     *,
     host: str = "127.0.0.1",
-    port: int = 7443,
+    port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 7443,
     data: Path = Path("opolyx-data"),
-    bot_delay_ms: int = 600,
+    bot_delay_ms: Annotated[int, Parameter(validator=Number(gte=0, lte=60_000))] = 600,
 ) -> int:
     """Serve all three services in this process, on one SQLite file, until SIGTERM or Ctrl-C.
 
@@ -64,11 +73,18 @@ def serve(
     """
 
     def ready(address: str) -> None:
-        print(f"opolyx serves on {address}", flush=True)
+        print(f"opolyx serves on {address}, data in {data}; Ctrl-C stops it", flush=True)
 
-    return find_embedded().run(
-        data, listen=f"{host}:{port}", bot_delay_ms=bot_delay_ms, on_ready=ready
-    )
+    where = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    try:
+        return find_embedded().run(
+            data, listen=f"{where}:{port}", bot_delay_ms=bot_delay_ms, on_ready=ready
+        )
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _complain(error)
+        return _UNUSABLE
 
 
 @app.command
@@ -93,8 +109,20 @@ def demo(
         Print nothing but one JSON object, as the last line.
     """
     from opolyx_sdk.cli.demo import run_demo
+    from opolyx_sdk.local.rule_pages import check_ruleset
 
-    return run_demo(seed=seed, ruleset=ruleset, keep=keep, as_json=as_json)
+    try:
+        check_ruleset(ruleset)
+    except ValueError as error:
+        _complain(error)
+        return _UNUSABLE
+    try:
+        return run_demo(seed=seed, ruleset=ruleset, keep=keep, as_json=as_json)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _complain(error)
+        return _UNUSABLE
 
 
 @app.command
@@ -117,7 +145,7 @@ def verify(
     try:
         found = verify_file(file)
     except OSError as error:
-        _errors.print(f"opolyx: can't read {file}: {error.strerror}", markup=False)
+        _complain(OSError(f"can't read {file}: {error.strerror}"))
         return _UNUSABLE
     if as_json:
         fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
@@ -154,7 +182,7 @@ def rules(
         else:
             show_rules(ruleset, as_json=as_json)
     except ValueError as error:
-        _errors.print(f"opolyx: {error}", markup=False, highlight=False)
+        _complain(error)
         return _UNUSABLE
     return 0
 

@@ -72,29 +72,40 @@ def run_demo(*, seed: int | None, ruleset: str, keep: Path | None, as_json: bool
 
     Raises:
         OpolyxError: the server or the rules aren't installed, or the game can't be played.
+        OSError: `keep` can't be written to.
     """
     from opolyx_sdk.local.verify import verify_file  # tells at once when the rules are missing
 
     with tempfile.TemporaryDirectory(prefix="opolyx-demo-") as scratch:
         data_dir = _free_directory(keep) if keep else Path(scratch)
-        replay_dir = data_dir if keep else Path(tempfile.mkdtemp(prefix="opolyx-replay-"))
-        demo = _Demo(seed, ruleset, data_dir, replay_dir, DemoScreen(quiet=as_json))
-        result = asyncio.run(demo.run(verify_file))
+        demo = _Demo(seed, ruleset, data_dir, keep is not None, DemoScreen(quiet=as_json))
+        try:
+            result = asyncio.run(demo.run(verify_file))
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
     if as_json:
         print(json.dumps(asdict(result)), flush=True)
     return 0 if result.verified else 1
+
+
+def _first(group: BaseExceptionGroup) -> BaseException:
+    """What went wrong first of the tasks that play."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 class _Demo:
     """One run."""
 
     def __init__(
-        self, seed: int | None, ruleset: str, data_dir: Path, replay_dir: Path, screen: DemoScreen
+        self, seed: int | None, ruleset: str, data_dir: Path, keep: bool, screen: DemoScreen
     ) -> None:
         self._seed = seed
         self._ruleset = ruleset
         self._data_dir = data_dir
-        self._replay_dir = replay_dir
+        self._keep = keep
         self._screen = screen
 
     async def run(self, verify: VerifyFile) -> DemoResult:
@@ -147,7 +158,9 @@ class _Demo:
             raise GameError(game_id, "it ended without a result")
         awards = await _awards(watcher, game_id, len(names))
         self._screen.standings(view, awards)
-        path = self._replay_dir / f"{game_id}.jsonl"
+        # Made only now: a run that ends early leaves no directory behind.
+        folder = self._data_dir if self._keep else Path(tempfile.mkdtemp(prefix="opolyx-replay-"))
+        path = folder / f"{game_id}.jsonl"
         await players[0].get_replay(game_id, path)
         found = await asyncio.to_thread(verify, path)
         self._screen.end(path, found, seq, seconds)

@@ -91,6 +91,15 @@ def ruleset_names() -> tuple[str, ...]:
     return tuple(RULESETS)
 
 
+def check_ruleset(name: str) -> None:
+    """Say whether there is such a ruleset.
+
+    Raises:
+        ValueError: no ruleset has this name; the message names all.
+    """
+    _ruleset(name)
+
+
 def ruleset_page(name: str) -> RulesetPage:
     """The rules of the ruleset `mode@edition`.
 

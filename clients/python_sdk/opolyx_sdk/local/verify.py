@@ -1,9 +1,13 @@
 """Verifies replays: key, every die and card, every digest and the result, recomputed here."""
 
 from pathlib import Path
+from typing import Final
 
 from opolyx_rules import verification
 from opolyx_sdk.replays import Verification
+
+_LARGEST: Final = 256 << 20
+"""No game fills so many bytes; more of a file is not read."""
 
 
 def verify_replay(data: bytes) -> Verification:
@@ -31,4 +35,24 @@ def verify_file(path: Path) -> Verification:
     Raises:
         OSError: it can't be read.
     """
-    return verify_replay(path.read_bytes())
+    with path.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        return _too_large()
+    return verify_replay(data)
+
+
+def _too_large() -> Verification:
+    return Verification(
+        ok=False,
+        complete=False,
+        updates=0,
+        problem=f"the file has more than {_LARGEST >> 20} MiB",
+        update=None,
+        game_id="",
+        ruleset="",
+        seats=(),
+        places=(),
+        rounds=0,
+        log_digest="",
+    )

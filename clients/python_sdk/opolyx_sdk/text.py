@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from opolyx_sdk import events as e
-from opolyx_sdk.enums import CashCause, EndCause, God, MoveManner, PropertyCause
+from opolyx_sdk.enums import (
+    CashCause,
+    EndCause,
+    God,
+    JailCause,
+    MoveManner,
+    PropertyCause,
+    ReleaseCause,
+)
 from opolyx_sdk.events import Event
 from opolyx_sdk.names import card_name, square_name
 
@@ -42,8 +50,32 @@ def describe(event: Event, table: Table) -> str:
 
 
 def narrate(events: Sequence[Event], table: Table) -> list[str]:
-    """The sentences worth reading, in order: what only repeats another event is left out."""
-    return [describe(event, table) for event in events if not _is_quiet(event)]
+    """The sentences worth reading, in order: what repeats another event is left out or joined."""
+    lines: list[str] = []
+    charged = {event.seat for event in events if isinstance(event, e.RentCharged)}
+    prices = [
+        event.amount
+        for event in events
+        if isinstance(event, e.CashMoved) and event.cause is CashCause.PURCHASE
+    ]
+    given: list[e.PropertyMoved] = []
+    for event in events:
+        if given and not _goes_along(event, given[0]):
+            lines.append(_moved_properties(given, table))
+            given = []
+        match event:
+            case e.PropertyMoved(cause=PropertyCause.PURCHASE) if prices:
+                what = table.where(event.square)
+                lines.append(f"{table.who(event.taker)} buys {what} for {money(prices.pop(0))}")
+            case e.DebtOpened(seat=seat) if seat in charged:
+                pass  # the rent says it
+            case e.PropertyMoved(cause=cause) if cause is not PropertyCause.AUCTION:
+                given.append(event)
+            case _ if not _is_quiet(event):
+                lines.append(describe(event, table))
+    if given:
+        lines.append(_moved_properties(given, table))
+    return lines
 
 
 def money(amount: int) -> str:
@@ -57,15 +89,32 @@ def _is_quiet(event: Event) -> bool:
             return True
         case e.CashMoved(cause=cause):
             return cause in _TOLD_ELSEWHERE
-        case e.PropertyMoved(cause=cause):
-            return cause in (PropertyCause.AUCTION, PropertyCause.PURCHASE)
+        case e.PropertyMoved(cause=PropertyCause.AUCTION):
+            return True
+        case e.TokenMoved(manner=MoveManner.TO_JAIL) | e.Released(cause=ReleaseCause.BAIL):
+            return True
+        case e.MortgageCounted(rounds_left=left):
+            return left > _LAST_ROUNDS
         case e.DebtSettled() | e.OfferMade() | e.BidPassed() | e.PurchaseDeclined():
             return True
     return False
 
 
+def _goes_along(event: Event, first: e.PropertyMoved) -> bool:
+    """Whether the event moves one more property between the same two, for the same reason."""
+    return isinstance(event, e.PropertyMoved) and (event.giver, event.taker, event.cause) == (
+        first.giver,
+        first.taker,
+        first.cause,
+    )
+
+
+_LAST_ROUNDS: Final = 3
+"""A mortgage that lapses is told of when so many rounds are left."""
+
 _TOLD_ELSEWHERE: Final = frozenset(
     {
+        CashCause.PURCHASE,
         CashCause.AUCTION,
         CashCause.BUILD,
         CashCause.SELL_BUILDING,
@@ -111,6 +160,16 @@ _MANNERS: Final[dict[MoveManner, str]] = {
     MoveManner.TELEPORT: "flies",
     MoveManner.TO_JAIL: "is taken",
 }
+_JAILED: Final[dict[JailCause, str]] = {
+    JailCause.CARD: " by a card",
+    JailCause.DOUBLES: " for a third double",
+}
+_RELEASED: Final[dict[ReleaseCause, str]] = {
+    ReleaseCause.DOUBLE: " with a double",
+    ReleaseCause.BAIL: " on bail",
+    ReleaseCause.FORCED_BAIL: " on bail",
+    ReleaseCause.FREE: " for free",
+}
 _GODS: Final = {God.WEALTH: "the wealth god", God.MISFORTUNE: "the misfortune god"}
 
 
@@ -134,11 +193,13 @@ def _cash(event: e.CashMoved, t: Table) -> str:
     return f"{t.who(event.payer)} pays {t.who(event.payee)} {amount} {cause}"
 
 
-def _moved_property(event: e.PropertyMoved, t: Table) -> str:
-    what = t.where(event.square)
-    if event.taker is None:
-        return f"{what} goes from {t.who(event.giver)} back to the bank"
-    return f"{t.who(event.taker)} gets {what} from {t.who(event.giver)}"
+def _moved_properties(events: Sequence[e.PropertyMoved], t: Table) -> str:
+    """What went from one to the other at once."""
+    what = ", ".join(t.where(event.square) for event in events)
+    giver, taker = events[0].giver, events[0].taker
+    if taker is None:
+        return f"{what} {'goes' if len(events) == 1 else 'go'} from {t.who(giver)} back to the bank"
+    return f"{t.who(taker)} gets {what} from {t.who(giver)}"
 
 
 def _auction_end(event: e.AuctionEnded, t: Table) -> str:
@@ -199,7 +260,7 @@ _SENTENCES: Final[dict[type[Event], Callable[[Any, Table], str]]] = {
         f"{t.who(event.seat)} {_MANNERS[event.manner]} to {t.where(event.target)}"
     ),
     e.CashMoved: _cash,
-    e.PropertyMoved: _moved_property,
+    e.PropertyMoved: lambda event, t: _moved_properties([event], t),
     e.BuildingBuilt: _sentence("{who} builds level {level} on {where}"),
     e.BuildingSold: _sentence("{who} sells a level of {where}, {level} left"),
     e.PropertyMortgaged: _sentence("{who} mortgages {where}"),
@@ -208,16 +269,16 @@ _SENTENCES: Final[dict[type[Event], Callable[[Any, Table], str]]] = {
     e.MortgageLapsed: _sentence("{who} loses {where}: its mortgage ran out"),
     e.CardDrawn: lambda event, t: f"{t.who(event.seat)} draws a card: {t.card(event.card)}",
     e.RentCharged: _rent,
-    e.Jailed: _sentence("{who} goes to jail ({cause})"),
+    e.Jailed: lambda event, t: f"{t.who(event.seat)} goes to jail{_JAILED.get(event.cause, '')}",
     e.JailRollFailed: _sentence("{who} stays in jail after attempt {attempts}"),
-    e.Released: _sentence("{who} leaves jail ({cause})"),
+    e.Released: lambda event, t: f"{t.who(event.seat)} leaves jail{_RELEASED.get(event.cause, '')}",
     e.PurchaseDeclined: _sentence("{who} declines {where}"),
     e.AuctionStarted: _sentence("{where} is auctioned from {opening_bid}"),
     e.BidPlaced: _sentence("{who} bids {amount}"),
     e.BidPassed: _sentence("{who} passes ({cause})"),
     e.BidVoided: _sentence("{who}'s bid of {amount} is void"),
     e.AuctionEnded: _auction_end,
-    e.DebtOpened: _sentence("{who} must raise {amount}"),
+    e.DebtOpened: _sentence("{who} owes {amount}"),
     e.DebtRedirected: _sentence("{creditor} is out: {amount} of {who}'s debt go to the bank"),
     e.DebtSettled: _sentence("{who} has settled a debt of {amount}"),
     e.WagerPlaced: lambda event, t: (

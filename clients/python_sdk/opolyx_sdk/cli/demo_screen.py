@@ -36,6 +36,7 @@ class DemoScreen:
         self._names = names
         self._telling = Telling(names, ruleset)
         self.say(f"{ruleset}: {', '.join(names)}")
+        self._console.print("[bold]round 1[/bold]")
 
     def show(self, events: Sequence[Event], view: GameView) -> None:
         """What one update tells, and from time to time how far the game is."""
@@ -59,7 +60,7 @@ class DemoScreen:
         ]
         left = sum(1 for one in view.properties if one.owner is None)
         self.say(
-            f"--- round {number}, update {self._updates}: {', '.join(worths)};"
+            f"--- update {self._updates}; net worth: {', '.join(worths)};"
             f" {left} properties free ---"
         )
 

@@ -36,7 +36,8 @@ setup: $(INSTALLED) ## Install everything into .venv (only what changed)
 $(LOCKED): requirements.lock
 	@test -n "$(PYTHON)" || { echo "needs CPython 3.11 or newer with venv (Debian: python3-venv)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
+	@echo "installing what requirements.lock names into $(VENV): one to three minutes the first time"
+	@$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
 	@touch $@
 
 $(INSTALLED): $(LOCKED) $(MEMBERS:%=%/pyproject.toml)
@@ -56,7 +57,7 @@ clean: ## Remove .venv, caches and results
 
 .PHONY: demo
 demo: setup ## Serve, play a full game of four bots over gRPC, verify it
-	$(BIN)/opolyx demo $(ARGS)
+	@$(BIN)/opolyx demo $(ARGS)
 
 # --- Proto ----------------------------------------------------------------------------------------
 

@@ -98,6 +98,44 @@ async def test_what_a_subscription_begins_with_is_sent_whatever_its_size() -> No
     assert b"1234567812345678" == await outbox.take()
 
 
+async def test_attaching_again_and_again_without_reading_stays_in_bounds() -> None:
+    outbox = new_outbox(4, 100)
+    subscription = Subscription()
+    for number in range(1_000):
+        outbox.forget(subscription)
+        subscription = Subscription(f"s{number}")
+        outbox.prime([b"x" * 30], subscription)
+        outbox.prime([b"y" * 30], Subscription("other"))
+        assert outbox.waiting <= 4
+    assert (await outbox.take()).endswith(b"<s999>") or outbox.waiting == 0
+
+
+async def test_who_is_forgotten_gets_nothing_more() -> None:
+    outbox, gone, other = new_outbox(), Subscription("gone"), Subscription("other")
+    outbox.publish(b"1", gone)
+    outbox.publish(b"2", other)
+    outbox.forget(gone)
+    assert b"2" == await outbox.take()
+    for _ in range(5):
+        outbox.publish(b"x", gone)
+    outbox.publish(b"3", other)
+    outbox.forget(gone)
+    outbox.put(b"4")
+    assert b"34" == await outbox.take()
+
+
+async def test_a_stream_to_which_nothing_is_owed_goes_on() -> None:
+    outbox, subscription = new_outbox(), Subscription()
+    outbox.publish(b"1", subscription)
+    taking = asyncio.create_task(outbox.take())
+    outbox.forget(subscription)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert not taking.done()
+    outbox.put(b"2")
+    assert b"2" == await taking
+
+
 async def test_an_ended_stream_sends_what_waits_and_then_its_error() -> None:
     outbox = new_outbox()
     outbox.put(b"bye")

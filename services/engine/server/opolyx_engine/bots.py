@@ -91,14 +91,21 @@ class BotDriver(Watcher):
             until = time.perf_counter() + self._slice_s
             while self._ready:
                 game, decision = self._ready.popleft()
-                self._act(game, decision)
+                self._act_safely(game, decision)
                 if time.perf_counter() >= until:
                     await asyncio.sleep(0)
                     until = time.perf_counter() + self._slice_s
 
+    def _act_safely(self, game: GameActor, decision: str) -> None:
+        """A bug in one game must not keep the bots of the others from playing."""
+        try:
+            self._act(game, decision)
+        except Exception:
+            _log.exception("bot_crashed", game_id=game.game_id, decision=decision)
+
     def _act(self, game: GameActor, decision: str) -> None:
         table = game.table
-        if not game.running or decision not in _bot_decisions(table):
+        if game.stopped or decision not in _bot_decisions(table):
             return
         seat, action = self._choose(table, decision)
 
@@ -117,7 +124,7 @@ class BotDriver(Watcher):
 
         game.submit(
             Command(
-                command_id=f"bot-{decision}",
+                command_id="",  # any other could be taken by a client before
                 decision_id="" if action[KIND] in (SURRENDER, WITHDRAW_TRADE) else decision,
                 seat=seat,
                 action=action,

@@ -83,6 +83,16 @@ def draining(retry_after_ms: int) -> Unavailable:
     return Unavailable("DRAINING", "the server is draining", retry_after_ms=retry_after_ms)
 
 
+def game_fault(game_id: str) -> FailedPrecondition:
+    """The game's log doesn't lead to a state: it is held as it is, for the operators."""
+    return FailedPrecondition(
+        "GAME_FAULT",
+        f"game {game_id} is held because of a fault in the server",
+        metadata={"game_id": game_id},
+        precondition=("GAME", game_id),
+    )
+
+
 def store_unavailable(retry_after_ms: int) -> Unavailable:
     """The store can't be reached now."""
     return Unavailable(

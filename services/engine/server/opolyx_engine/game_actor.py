@@ -6,40 +6,37 @@ while the append runs, other games go on. If the store fails the table stays as 
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
-from opolyx_engine.admission import admit
-from opolyx_engine.command import Answer, Command
+from opolyx_engine.admission import admit, excluded
+from opolyx_engine.command import BUSY, STORE_AWAY, Answer, Command
 from opolyx_engine.command_rate import CommandRate
-from opolyx_engine.facts import game_voided
+from opolyx_engine.errors import store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
+from opolyx_engine.game_log import GameLog, LogMoved
+from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
+from opolyx_engine.inbox import Inbox
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.recent_commands import RecentCommands, reused
-from opolyx_engine.record import Entry
+from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.base import RUNNING, VOID, Append, GameStore, StoreConflict
+from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
 from opolyx_engine.table import Step, Table
 from opolyx_engine.timers import Timers
 from opolyx_engine.update_ring import UpdateRing
-from opolyx_rules.actions import NAMES, SEAT, Action
+from opolyx_rules.actions import KIND, NAMES, Action
 from opolyx_rules.reasons import Refusal
-from opolyx_servicekit.errors import ServiceError, StoreBusy
+from opolyx_servicekit.errors import ServiceError
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
 
 _FAULT: Final = "fault"
-
-
-class LogMoved(Exception):
-    """Somebody else wrote to the game's log: this actor's table isn't the game any more."""
 
 
 class Watcher:
@@ -49,7 +46,7 @@ class Watcher:
         """The table changed, or the actor began."""
 
     def ended(self, game: "GameActor") -> None:
-        """The actor ends: the game is over or void, or somebody else runs it."""
+        """The actor ends: the game is over or void, or this server runs it no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +72,16 @@ class GameActor:
         tools: GameTools,
         *,
         recent: RecentCommands | None = None,
+        deadlines_moved: bool = False,
     ) -> None:
-        """Take up a game at `table`; nothing moves before `run`."""
+        """Take up a game at `table`; nothing moves before `run`.
+
+        Args:
+            table: the game as it is stored.
+            tools: what it works with.
+            recent: what is known of the log's commands; needed unless the game just starts.
+            deadlines_moved: whether the table's deadlines aren't those of its last update.
+        """
         self.table = table
         """The game as it is stored."""
         self.next_due_ms: int | None = table.clocks.next_due_ms
@@ -85,14 +90,19 @@ class GameActor:
         """The latest updates."""
         self.hub = Hub(lambda seats: tools.frames.presence(table.header.game_id, seats))
         """Who receives the game."""
+        self.stopped = False
+        """Whether the actor takes nothing more: the game ended, or is run here no longer."""
         self._tools = tools
-        self._recent = recent or RecentCommands(complete=table.seq == 0)
+        self._moved_at_seq = table.seq if deadlines_moved else -1
+        known = recent or RecentCommands(complete=table.seq == 0)
+        self._answers = GivenAnswers(table.header.game_id, tools.store, known)
+        settings = tools.settings
+        self._game_log = GameLog(tools.store, tools.clock, tools.metrics, settings.snapshot_every)
+        self._inbox = Inbox(settings.most_waiting_commands)
         self._rates: dict[int, CommandRate] = {}
-        self._inbox: deque[Command] = deque()
         self._void_requests: list[tuple[str, asyncio.Future[int]]] = []
-        self._unsure: Step | None = None
+        self._faulty = False
         self._wake = asyncio.Event()
-        self._stopped = False
 
     @property
     def game_id(self) -> str:
@@ -101,16 +111,27 @@ class GameActor:
 
     @property
     def running(self) -> bool:
-        """Whether the game goes on."""
+        """Whether the game goes on, here or elsewhere."""
         return self.table.life == RUNNING
+
+    @property
+    def updates_tell_all(self) -> bool:
+        """Whether who has all updates knows how the game stands.
+
+        Not so when it was ended as void, and not between an outage that moved its deadlines and
+        the next update.
+        """
+        return self.table.life != VOID and self.table.seq != self._moved_at_seq
 
     def wake(self) -> None:
         """Look at the clock, and at what waits."""
         self._wake.set()
 
     def snapshot_frame(self, seat: int | None) -> bytes:
-        """The game as it is now."""
-        return self._tools.frames.snapshot(self.table, seat, self.hub.connected)
+        """The game as it is now, and that this is all there is."""
+        frames = self._tools.frames
+        snapshot = frames.snapshot(self.table, seat, self.hub.connected)
+        return snapshot + self.attached_frame()
 
     def attached_frame(self) -> bytes:
         """An attachment has everything up to now."""
@@ -119,24 +140,26 @@ class GameActor:
     # What others ask of the actor.
 
     def submit(self, command: Command) -> None:
-        """Take a command; it is answered through its `reply`, at once if the inbox is full."""
-        if not self.running:
-            self._tools.tasks.start(self._take_late(command), name="late command")
-            return
-        if self._stopped or len(self._inbox) >= self._tools.settings.most_waiting_commands:
-            self._answer(command, self._retry())
-            return
-        self._inbox.append(command)
-        self._wake.set()
+        """Take a command; it is answered through its `reply`, maybe before this returns."""
+        if refusal := excluded(self.table, command):
+            self._refuse_at_once(command, refusal)
+        elif self.stopped:
+            self._answer(command, self._retry(STORE_AWAY))
+        elif self._inbox.put(command):
+            self._wake.set()
+        else:
+            self._answer(command, self._retry(BUSY))
 
     async def end_as_void(self, reason: str) -> int:
         """End the game without a result; its life afterwards, FINISHED if it was over before.
 
         Raises:
-            ServiceError: the store failed; the game may go on.
+            ServiceError: the store failed, or the game is run here no longer; it may go on.
         """
         if not self.running:
             return self.table.life
+        if self.stopped:
+            raise self._unavailable()
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._void_requests.append((reason, done))
         self._wake.set()
@@ -148,16 +171,17 @@ class GameActor:
         """Run until the game ends or the task is cancelled."""
         try:
             self._changed()
-            while self.running and not self._stopped:
+            while self.running and not self.stopped:
                 await self._wake.wait()
                 self._wake.clear()
                 await self._work()
+                self._tools.timers.watch(self)
         finally:
-            self._stopped = True
+            self.stopped = True
             self.next_due_ms = None
             self._dismiss()
-        for watcher in self._tools.watchers:
-            watcher.ended(self)
+            for watcher in self._tools.watchers:
+                watcher.ended(self)
 
     async def _work(self) -> None:
         """Everything that can be done now; a bug ends this game only."""
@@ -169,136 +193,91 @@ class GameActor:
             self._wake_later()
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))
-            self._stopped = True
-            self._detach_all()
+            self._stop(self._tools.frames.lost(self.game_id))
         except Exception:
-            _log.exception("game_fault", game_id=self.game_id, seq=self.table.seq)
-            self._tools.metrics.faults.inc()
-            await self._end_faulty()
+            await self._meet_fault()
 
     async def _work_through(self) -> None:
-        if self._unsure is not None:
-            await self._settle(self._unsure)
+        step = await self._game_log.settle(self.table)
+        if step is not None:
+            self._answers.keep_step(step)
+            self._publish(step)
         while self.running:
-            if self._void_requests:
+            if self._faulty:
+                await self._end_as_void(_FAULT)
+                self.hub.release(self._tools.frames.fault(self.game_id))
+            elif self._void_requests:
                 await self._end_for_operator()
-                continue
-            due_ms = self.next_due_ms
-            now_ms = self._tools.clock.now_ms()
-            overdue = due_ms is not None and due_ms <= now_ms
-            if self._inbox and not (
-                overdue and due_ms is not None and self._inbox[0].arrived_ms >= due_ms
-            ):
-                await self._take(self._inbox.popleft())
-            elif overdue:
-                await self._take_due(now_ms)
-            else:
+            elif not await self._do_next():
                 return
+
+    async def _do_next(self) -> bool:
+        """Let the next command or the clock act, whichever was first; False if nothing is there.
+
+        What arrives at the deadline or later comes after the clock (CLOCK-5).
+        """
+        due_ms, now_ms = self.next_due_ms, self._tools.clock.now_ms()
+        if (
+            due_ms is not None
+            and due_ms <= now_ms
+            and (not self._inbox or self._inbox.first_arrived_ms() >= due_ms)
+        ):
+            await self._take_due(due_ms, now_ms)
+        elif self._inbox:
+            await self._take(self._inbox.take())
+        else:
+            return False
+        return True
 
     async def _take(self, command: Command) -> None:
         """Answer one command: what was answered before, a refusal, or what it causes."""
-        answer = self._recent.answer_to(command)
-        if answer is None and command.seat is not None:
-            limit = self._rate(command.seat).refusal(command.arrived_ms)
-            answer = None if limit is None else Answer(refusal=limit)
+        answer = self._answers.recent(command) or self._too_fast(command)
         if answer is not None:
             self._answer(command, answer)
             return
         admitted = admit(self.table, command)
         try:
             if isinstance(admitted, Refusal):
-                answer = await self._answer_to_refused(command, admitted)
+                answer = await self._answers.instead_of(command, admitted)
             else:
                 answer = await self._commit(admitted, command.command_id)
         except BaseException:
-            self._answer(command, self._retry())
+            self._answer(command, self._retry(STORE_AWAY))
             raise
-        if command.seat is not None and not answer.retry_after_ms:
-            self._recent.keep(command.command_id, command.seat, command.action, answer)
+        self._answers.keep(command, answer)
         self._answer(command, answer)
 
-    async def _take_late(self, command: Command) -> None:
-        """Answer a command to a game that is over: what was answered before, or a refusal."""
-        answer = self._recent.answer_to(command)
-        judged = admit(self.table, command)
-        if answer is None and isinstance(judged, Refusal):
-            try:
-                answer = await self._answer_to_refused(command, judged)
-            except ServiceError:
-                answer = None
-        self._answer(command, answer or self._retry())
-
-    async def _answer_to_refused(self, command: Command, refusal: Refusal) -> Answer:
-        """A refused command may be an old one sent again: its decision is closed by then."""
-        if self._recent.complete or command.seat is None:
-            return Answer(refusal=refusal)
-        return await self._stored_answer(command) or Answer(refusal=refusal)
-
-    async def _stored_answer(self, command: Command) -> Answer | None:
-        record = await self._tools.store.command(self.game_id, command.command_id)
-        if record is None:
-            return None
-        if Entry.decode(record).action != command.action:
-            return reused()
-        return Answer(seq=record.seq)
-
-    async def _take_due(self, now_ms: int) -> None:
+    async def _take_due(self, due_ms: int, now_ms: int) -> None:
         action = self.table.clocks.due_action(self.table.state, now_ms)
-        if action is None or self.next_due_ms is None:
-            return
-        lag_ms = now_ms - self.next_due_ms
+        if action is None:
+            raise RuntimeError(f"nothing is due at {now_ms}")
         await self._commit(action, "")
-        self._tools.metrics.timer_lag.observe(lag_ms / 1000)
-        self._tools.metrics.commands.labels(NAMES[action[0]], "clock").inc()
+        self._tools.metrics.timer_lag.observe((now_ms - due_ms) / 1000)
+        self._tools.metrics.commands.labels(NAMES[action[KIND]], "clock").inc()
 
     async def _commit(self, action: Action, command_id: str) -> Answer:
         """Apply on a copy, append, publish.
 
         Raises:
             ServiceError: the store failed; the table is as before, unless that is unknown.
+            LogMoved: somebody else goes on with the game.
         """
         step = self.table.plan(action, command_id, self._tools.clock.now_ms())
-        started = self._tools.clock.monotonic()
         try:
-            await self._tools.store.append(self._append(step))
-        except StoreBusy:
-            raise
-        except StoreConflict:
-            return await self._conflicting(action, command_id)
-        except BaseException:
-            self._unsure = step
-            raise
-        self._tools.metrics.append_seconds.observe(self._tools.clock.monotonic() - started)
+            await self._game_log.append(self.table, step)
+        except StoreConflict as error:
+            # The id may have been used long ago, though the command answers what is open.
+            answer = await self._answers.of_log(command_id, action)
+            if answer is None:
+                raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}") from error
+            return answer
         self._publish(step)
         return Answer(seq=step.entry.seq)
 
-    def _append(self, step: Step) -> Append:
-        due = step.entry.seq % self._tools.settings.snapshot_every == 0
-        return self.table.append_of(step, with_snapshot=due and not step.state.over)
-
-    async def _conflicting(self, action: Action, command_id: str) -> Answer:
-        """The command is in the log already, though it answers what is open: its id was reused."""
-        record = await self._tools.store.command(self.game_id, command_id)
-        if record is None:
-            raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}")
-        return Answer(seq=record.seq) if Entry.decode(record).action == action else reused()
-
-    async def _settle(self, step: Step) -> None:
-        """Learn whether an append happened whose outcome the store didn't tell."""
-        stored = await self._tools.store.records(self.game_id, self.table.seq, 1)
-        self._unsure = None
-        if stored and stored[0] == step.entry.encode():
-            self._recent.keep(
-                step.entry.command_id,
-                step.entry.action[SEAT],
-                step.entry.action,
-                Answer(seq=step.entry.seq),
-            )
-            self._publish(step)
-
     def _publish(self, step: Step) -> None:
-        frame = self._tools.frames.update(self.table, step)
-        self.table = self.table.after(step)
+        """Show a stored step. The table first: should showing fail, it is what is stored."""
+        before, self.table = self.table, self.table.after(step)
+        frame = self._tools.frames.update(before, step)
         self.ring.add(step.entry.seq, frame)
         self.hub.publish(frame)
         self._changed()
@@ -311,68 +290,76 @@ class GameActor:
         for watcher in self._tools.watchers:
             watcher.changed(self)
 
+    # Commands that need no turn in the task: nothing they ask can take effect any more.
+
+    def _refuse_at_once(self, command: Command, refusal: Refusal) -> None:
+        answer = self._answers.recent(command) or self._too_fast(command)
+        if answer is not None:
+            self._answer(command, answer)
+            return
+        if not self._answers.needs_store(command):
+            self._answer(command, Answer(refusal=refusal))
+            return
+        try:
+            self._tools.tasks.start(self._take_late(command, refusal), name="late command")
+        except RuntimeError:  # the server goes away
+            self._answer(command, self._retry(STORE_AWAY))
+
+    async def _take_late(self, command: Command, refusal: Refusal) -> None:
+        try:
+            answer = await self._answers.instead_of(command, refusal)
+        except ServiceError:
+            answer = self._retry(STORE_AWAY)
+        self._answer(command, answer)
+
     # Ends that the rules don't know.
 
     async def _end_for_operator(self) -> None:
-        reason = self._void_requests[0][0]
         try:
-            await self._void(reason)
+            await self._end_as_void(self._void_requests[0][0])
         except ServiceError as error:
             self._settle_void_requests(error)
 
-    async def _end_faulty(self) -> None:
-        await self._dump()
-        try:
-            await self._void(_FAULT)
-        except (ServiceError, LogMoved):
-            _log.exception("game_fault_not_stored", game_id=self.game_id)
-            self.table = self.table.voided(_FAULT)
-        self.hub.publish(self._tools.frames.fault(self.game_id))
+    async def _meet_fault(self) -> None:
+        """A bug was met: the game is to end as void, or, if even that fails, to stop here."""
+        _log.exception("game_fault", game_id=self.game_id, seq=self.table.seq)
+        if self._faulty:
+            self._stop(self._tools.frames.fault(self.game_id))
+            return
+        self._faulty = True
+        self._tools.metrics.faults.inc()
+        self._wake.set()
+        await self._game_log.dump(self.game_id)
 
-    async def _void(self, reason: str) -> None:
-        now_ms = self._tools.clock.now_ms()
-        table = self.table
-        fact = game_voided(reason, table.players_in(), now_ms)
-        append = Append(
-            game_id=self.game_id,
-            expected_seq=table.seq,
-            facts=(fact,),
-            ends_as=VOID,
-            end_reason=reason,
-            at_ms=now_ms,
-        )
-        try:
-            await self._tools.store.append(append)
-        except StoreConflict as error:
-            raise LogMoved(f"the log of {self.game_id} is not at {table.seq}") from error
-        self.table = table.voided(reason)
+    async def _end_as_void(self, reason: str) -> None:
+        self.table = await self._game_log.end_as_void(self.table, reason)
         self.next_due_ms = None
-        for subscription in self.hub.subscriptions():
-            subscription.outbox.publish(subscription.snapshot_frame(), subscription)
+        self.hub.refresh()
         for watcher in self._tools.watchers:
             watcher.changed(self)
 
-    def _detach_all(self) -> None:
-        """Let clients attach again: they find the game where it is now."""
-        frame = self._tools.frames.lost(self.game_id)
-        for subscription in self.hub.subscriptions():
-            subscription.outbox.put(frame)
-            self.hub.remove(subscription)
-
-    async def _dump(self) -> None:
-        """The whole log to the structured log, so that the fault can be replayed."""
-        try:
-            records = await self._tools.store.records(self.game_id, 0, 1 << 30)
-        except ServiceError:
-            return
-        lines = [record.body.decode() for record in records]
-        _log.error("game_fault_log", game_id=self.game_id, log=lines)
+    def _stop(self, last_frame: bytes) -> None:
+        """Run the game no longer. Clients may attach again: they find it where it is then."""
+        self.stopped = True
+        self.hub.release(last_frame)
 
     # Answers.
 
+    def _too_fast(self, command: Command) -> Answer | None:
+        """A refusal if the seat sends too much; spectators change nothing, and cost nothing."""
+        if command.seat is None:
+            return None
+        rate = self._rates.get(command.seat)
+        if rate is None:
+            settings = self._tools.settings
+            rate = CommandRate(settings.commands_per_second, settings.command_burst)
+            self._rates[command.seat] = rate
+        refusal = rate.refusal(command.arrived_ms)
+        return None if refusal is None else Answer(refusal=refusal)
+
     def _answer(self, command: Command, answer: Answer) -> None:
         action = command.action
-        name = "unknown" if isinstance(action, Refusal) else NAMES[action[0]]
+        name = "unknown" if isinstance(action, Refusal) else NAMES[action[KIND]]
         outcome = "accepted"
         if answer.refusal is not None:
             outcome = "refused"
@@ -380,18 +367,16 @@ class GameActor:
         elif answer.retry_after_ms:
             outcome = "retry"
         self._tools.metrics.commands.labels(name, outcome).inc()
-        command.reply(answer)
+        try:
+            command.reply(answer)
+        except Exception:  # who asked is at fault, not the game
+            _log.exception("reply_failed", game_id=self.game_id)
 
-    def _retry(self) -> Answer:
-        return Answer(retry_after_ms=self._tools.settings.store_retry_ms)
+    def _retry(self, reason: str) -> Answer:
+        return Answer(retry_after_ms=self._tools.settings.store_retry_ms, retry_reason=reason)
 
-    def _rate(self, seat: int) -> CommandRate:
-        rate = self._rates.get(seat)
-        if rate is None:
-            settings = self._tools.settings
-            rate = CommandRate(settings.commands_per_second, settings.command_burst)
-            self._rates[seat] = rate
-        return rate
+    def _unavailable(self) -> ServiceError:
+        return store_unavailable(self._tools.settings.store_retry_ms)
 
     def _wake_later(self) -> None:
         delay = self._tools.settings.store_retry_ms / 1000
@@ -400,12 +385,8 @@ class GameActor:
     def _dismiss(self) -> None:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""
         while self._inbox:
-            command = self._inbox.popleft()
-            if self.running:
-                self._answer(command, self._retry())
-            else:
-                self.submit(command)
-        self._settle_void_requests(None)
+            self.submit(self._inbox.take())
+        self._settle_void_requests(self._unavailable() if self.running else None)
 
     def _settle_void_requests(self, error: Exception | None) -> None:
         for _, done in self._void_requests:

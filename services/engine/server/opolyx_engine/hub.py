@@ -1,28 +1,42 @@
 """Who receives a game: the subscriptions of all streams, and which seats are connected."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Callable
+from typing import Final
 
 from opolyx_engine.outbox import Outbox
+
+_PRESENCE_SECONDS: Final = 0.1  # who comes and goes all the time makes few notices
 
 
 class Subscription:
     """One stream's reception of one game."""
 
-    __slots__ = ("_make_snapshot", "lagging", "outbox", "seat")
+    __slots__ = ("_make_snapshot", "alone", "lagging", "outbox", "seat", "told")
 
     def __init__(
-        self, outbox: Outbox, seat: int | None, make_snapshot: Callable[[int | None], bytes]
+        self,
+        outbox: Outbox,
+        seat: int | None,
+        make_snapshot: Callable[[int | None], bytes],
+        *,
+        alone: bool = False,
     ) -> None:
         """Receive into `outbox`.
 
         Args:
             outbox: the stream's.
             seat: the seat that the receiver holds; None for a spectator.
-            make_snapshot: makes the frame of a fresh snapshot for a seat.
+            make_snapshot: makes the frames of a fresh start for a seat.
+            alone: whether the stream has nothing else to receive and ends with the subscription.
         """
         self.outbox = outbox
         self.seat = seat
+        self.alone = alone
         self.lagging = False
+        self.told: list[int] = []
+        """The connected seats that the receiver knows of."""
         self._make_snapshot = make_snapshot
 
     def snapshot_frame(self) -> bytes:
@@ -33,11 +47,13 @@ class Subscription:
 class Hub:
     """The subscriptions of one game."""
 
-    def __init__(self, presence_frame: Callable[[list[int]], bytes]) -> None:
-        """Nobody yet; `presence_frame` makes the notice of who is connected."""
+    def __init__(self, make_presence: Callable[[list[int]], bytes]) -> None:
+        """Nobody yet; `make_presence` makes the notice of who is connected."""
         self._subscriptions: dict[Subscription, None] = {}
-        self._presence_frame = presence_frame
+        self._make_presence = make_presence
+        self._receivers_of: Counter[int] = Counter()
         self._connected: list[int] = []
+        self._telling = False
 
     def __len__(self) -> int:
         """How many subscriptions there are."""
@@ -48,40 +64,68 @@ class Hub:
         """Seats with at least one subscription, ascending."""
         return self._connected
 
-    def subscriptions(self) -> list[Subscription]:
-        """All of them."""
-        return list(self._subscriptions)
-
     def publish(self, frame: bytes) -> None:
         """Queue `frame` for everybody; the same bytes for all."""
         for subscription in self._subscriptions:
             subscription.outbox.publish(frame, subscription)
 
+    def refresh(self) -> None:
+        """Queue a snapshot for everybody: something changed that is no update."""
+        for subscription in self._subscriptions:
+            subscription.outbox.publish(subscription.snapshot_frame(), subscription)
+
+    def presence_frame(self) -> bytes:
+        """The notice of who is connected now."""
+        return self._make_presence(self._connected)
+
     def add(self, subscription: Subscription, first_frames: Callable[[], list[bytes]]) -> None:
-        """Begin to receive, with `first_frames`, made when the seat counts as connected."""
+        """Begin to receive.
+
+        Args:
+            subscription: new here.
+            first_frames: makes what is sent first, and tells who is connected; called when the
+                seat counts as connected.
+        """
         self._subscriptions[subscription] = None
-        before = self._connected
-        self._connected = self._seats()
+        self._count(subscription.seat, 1)
+        subscription.told = self._connected
         subscription.outbox.prime(first_frames(), subscription)
-        self._tell(before, subscription)
 
     def remove(self, subscription: Subscription) -> None:
         """Stop receiving; a seat stays connected while another stream of it receives."""
         if self._subscriptions.pop(subscription, subscription) is subscription:
             return
         subscription.outbox.forget(subscription)
-        before = self._connected
-        self._connected = self._seats()
-        self._tell(before, None)
+        self._count(subscription.seat, -1)
 
-    def _seats(self) -> list[int]:
-        seats = {entry.seat for entry in self._subscriptions if entry.seat is not None}
-        return sorted(seats)
+    def release(self, frame: bytes) -> None:
+        """Let everybody go, with `frame` as the last one."""
+        released = list(self._subscriptions)
+        self._subscriptions.clear()
+        self._receivers_of.clear()
+        self._connected = []
+        for subscription in released:
+            subscription.outbox.put(frame)
+            if subscription.alone:
+                subscription.outbox.end()
 
-    def _tell(self, before: list[int], newcomer: Subscription | None) -> None:
-        if before == self._connected:
+    def _count(self, seat: int | None, change: int) -> None:
+        if seat is None:
             return
-        frame = self._presence_frame(self._connected)
+        self._receivers_of[seat] += change
+        if self._receivers_of[seat] != max(change, 0):
+            return  # it was connected before, or still is
+        self._connected = sorted(each for each, count in self._receivers_of.items() if count)
+        if not self._telling:
+            self._telling = True
+            asyncio.get_running_loop().call_later(_PRESENCE_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        """The notice for those who don't know yet."""
+        self._telling = False
+        frame = b""
         for subscription in self._subscriptions:
-            if subscription is not newcomer:
+            if subscription.told != self._connected:
+                subscription.told = self._connected
+                frame = frame or self.presence_frame()
                 subscription.outbox.publish(frame, subscription)

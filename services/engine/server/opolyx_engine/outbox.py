@@ -68,13 +68,22 @@ class Outbox:
             self._overflow()
 
     def prime(self, frames: list[bytes], subscription: Refreshable) -> None:
-        """Queue what a new subscription begins with, as one frame whatever its size."""
-        if not self._closed:
-            self._add(b"".join(frames), subscription)
+        """Queue what a new subscription begins with, as one frame whatever its size.
+
+        If that is too much with what waits already, the reader gets a snapshot when it takes.
+        """
+        if self._closed:
+            return
+        empty = not self._queue
+        self._add(b"".join(frames), subscription)
+        if not empty and self._over():
+            self._overflow()
 
     def forget(self, subscription: Refreshable) -> None:
-        """Owe `subscription` nothing more; what is queued is still sent."""
+        """Owe `subscription` nothing more, nor send what is queued for it."""
         self._lagging.pop(subscription, None)
+        if not self._closed:
+            self._keep([entry for entry in self._queue if entry[1] is not subscription])
 
     def end(self, error: ServiceError | None = None) -> None:
         """Take nothing more; the reader gets what waits, then `error` or the end."""
@@ -88,17 +97,20 @@ class Outbox:
         Raises:
             ServiceError: the stream must end with it, and nothing waits any more.
         """
-        await self._filled.wait()
-        self._skipped = 0
-        self._refresh()
-        joined = b"".join([frame for frame, _ in self._queue])
-        self._queue.clear()
-        self._bytes = 0
-        if not self._lagging and not self._closed:
-            self._filled.clear()
-        if not joined and self._error is not None:
-            raise self._error
-        return joined
+        while True:
+            await self._filled.wait()
+            self._skipped = 0
+            self._refresh()
+            joined = b"".join([frame for frame, _ in self._queue])
+            self._keep([])
+            if not self._lagging and not self._closed:
+                self._filled.clear()
+            if joined:
+                return joined
+            if self._error is not None:
+                raise self._error
+            if self._closed:
+                return b""
 
     @property
     def error(self) -> ServiceError | None:
@@ -114,19 +126,19 @@ class Outbox:
         self._bytes += len(frame)
         self._filled.set()
 
+    def _keep(self, entries: list[tuple[bytes, Refreshable | None]]) -> None:
+        self._queue = deque(entries)
+        self._bytes = sum(len(frame) for frame, _ in entries)
+
     def _over(self) -> bool:
         return len(self._queue) > self._most_frames or self._bytes > self._most_bytes
 
     def _overflow(self) -> None:
-        kept: deque[tuple[bytes, Refreshable | None]] = deque()
-        for frame, subscription in self._queue:
-            if subscription is None:
-                kept.append((frame, None))
-            else:
+        for _, subscription in self._queue:
+            if subscription is not None:
                 subscription.lagging = True
                 self._lagging[subscription] = None
-        self._queue = kept
-        self._bytes = sum(len(frame) for frame, _ in kept)
+        self._keep([entry for entry in self._queue if entry[1] is None])
         if self._over():
             self._give_up()
         else:

@@ -1,7 +1,12 @@
-"""What a client that attaches gets first: nothing, the updates it missed, or a snapshot."""
+"""What a client that attaches gets first: nothing, the updates it missed, or a snapshot.
+
+A snapshot also follows the updates where these don't tell all: the game was ended as void, or an
+outage moved its deadlines.
+"""
 
 from typing import Final
 
+from opolyx_engine.errors import store_unavailable
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.hub import Subscription
 from opolyx_engine.registry import Registry
@@ -21,7 +26,7 @@ async def attach(
         after_seq: the last update the client has; None for a snapshot.
 
     Raises:
-        ServiceError: the store failed; the subscription wasn't added.
+        ServiceError: the store failed, or the game went elsewhere; the subscription wasn't added.
     """
     older: list[bytes] = []
     for _ in range(_MOST_READS):
@@ -31,10 +36,15 @@ async def attach(
         older += read
         after_seq += len(read)
     # No await from here on: what is published later finds the subscription there.
+    if game.stopped and game.running:
+        raise store_unavailable(0)
     missed = None if after_seq is None else game.ring.after(after_seq)
 
     def first_frames() -> list[bytes]:
-        body = [game.snapshot_frame(subscription.seat)] if missed is None else older + missed
-        return [*body, game.attached_frame()]
+        if missed is None:
+            return [game.snapshot_frame(subscription.seat)]
+        if not game.updates_tell_all:
+            return [*older, *missed, game.snapshot_frame(subscription.seat)]
+        return [*older, *missed, game.hub.presence_frame(), game.attached_frame()]
 
     game.hub.add(subscription, first_frames)

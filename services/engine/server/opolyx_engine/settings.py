@@ -51,8 +51,11 @@ class EngineSettings(ServiceSettings):
     most_attachments: int = Field(default=2_000, ge=1)
     """Games one stream may receive at once."""
 
+    most_account_streams: int = Field(default=2_000, ge=1)
+    """Streams one account may have open at once; past it RESOURCE_EXHAUSTED."""
+
     most_waiting_commands: int = Field(default=64, ge=1)
-    """Commands of one game that may wait; past it they are answered with a retry."""
+    """Commands of one seat of a game that may wait; past it they are answered with a retry."""
 
     most_stream_commands: int = Field(default=1_000, ge=1)
     """Commands of one stream that may wait for their answers; past it the stream isn't read."""

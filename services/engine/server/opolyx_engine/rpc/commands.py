@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.command import Answer, Command
+from opolyx_engine.command import FAULT, GAME_NOT_FOUND, Answer, Command
 from opolyx_engine.errors import invalid_field
 from opolyx_engine.registry import Registry
 from opolyx_engine.rpc.convert_actions import action_from_proto
@@ -13,11 +13,13 @@ from opolyx_engine.rpc.convert_answers import answer_to_proto
 from opolyx_rules import reasons
 from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import NotFound, ServiceError
+from opolyx_servicekit.errors import FailedPrecondition, NotFound, ServiceError
 from opolyx_servicekit.wall_clock import Clock
 
 LONGEST_ID: Final = 64
+_LONGEST_ECHO: Final = 128  # of an id that is too long; enough to tell which
 _RETRY_MS: Final = 200
+_HELD_RETRY_MS: Final = 10_000
 
 
 class CommandEntrance:
@@ -29,14 +31,27 @@ class CommandEntrance:
         self._clock = clock
 
     async def submit(
-        self, message: pb.Command, principal: Principal, reply: Callable[[pb.CommandResult], None]
+        self,
+        message: pb.Command,
+        principal: Principal,
+        reply: Callable[[pb.CommandResult], None],
+        *,
+        arrived_ms: int | None = None,
     ) -> None:
-        """Hand a command to its game; `reply` is told the answer, maybe before this returns."""
+        """Hand a command to its game.
+
+        Args:
+            message: the command.
+            principal: who sends it.
+            reply: told the answer, maybe before this returns.
+            arrived_ms: when it came in, Unix milliseconds; now if absent.
+        """
+        if arrived_ms is None:
+            arrived_ms = self._clock.now_ms()
         command_id = message.command_id
-        arrived_ms = self._clock.now_ms()
 
         def answered(answer: Answer) -> None:
-            reply(answer_to_proto(command_id, answer))
+            reply(answer_to_proto(command_id[:_LONGEST_ECHO], answer))
 
         if not 1 <= len(command_id) <= LONGEST_ID:
             answered(Answer(refusal=Refusal(reasons.INVALID_ACTION, "")))
@@ -46,7 +61,10 @@ class CommandEntrance:
                 message.game_id
             )
         except NotFound:
-            answered(Answer(refusal=Refusal(reasons.INVALID_ACTION, "")))
+            answered(Answer(refusal=Refusal(GAME_NOT_FOUND, "")))
+            return
+        except FailedPrecondition:
+            answered(Answer(retry_after_ms=_HELD_RETRY_MS, retry_reason=FAULT))
             return
         except ServiceError:
             answered(Answer(retry_after_ms=_RETRY_MS))
@@ -61,10 +79,17 @@ class CommandEntrance:
         Raises:
             InvalidArgument: the command has no usable id.
             NotFound: there is no such game.
+            ServiceError: the game can't be read.
         """
+        arrived_ms = self._clock.now_ms()
         if not 1 <= len(message.command_id) <= LONGEST_ID:
             raise invalid_field("command.command_id", f"must have 1 to {LONGEST_ID} characters")
         await self._registry.find(message.game_id)
         answer: asyncio.Future[pb.CommandResult] = asyncio.get_running_loop().create_future()
-        await self.submit(message, principal, answer.set_result)
+
+        def answered(result: pb.CommandResult) -> None:
+            if not answer.done():  # it is if the caller went away
+                answer.set_result(result)
+
+        await self.submit(message, principal, answered, arrived_ms=arrived_ms)
         return await answer

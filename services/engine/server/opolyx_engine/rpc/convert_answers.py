@@ -28,7 +28,7 @@ def answer_to_proto(command_id: str, answer: Answer) -> pb.CommandResult:
         result.refusal.CopyFrom(refusal_to_proto(answer.refusal))
     elif answer.retry_after_ms:
         result.retry.retry_after_ms = answer.retry_after_ms
-        result.retry.reason = error_pb2.ERROR_REASON_STORE_UNAVAILABLE
+        result.retry.reason = error_pb2.ErrorReason.Value(f"ERROR_REASON_{answer.retry_reason}")
     else:
         result.accepted.seq = answer.seq
     return result

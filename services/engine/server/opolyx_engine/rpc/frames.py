@@ -12,6 +12,7 @@ from typing import Final
 from opolyx.engine.v1 import engine_service_pb2 as pb
 
 _TAG: Final = b"\x0a"  # field 1, length-delimited
+_LONGEST_ECHO: Final = 128  # of a game id that was asked for
 
 
 def packed(frame: pb.Frame) -> bytes:
@@ -38,7 +39,8 @@ def attached_frame(game_id: str, seq: int) -> bytes:
 
 def detached_frame(game_id: str, reason: pb.DetachReason.ValueType, message: str) -> bytes:
     """The game is no longer received."""
-    return packed(pb.Frame(game_id=game_id, detached=pb.Detached(reason=reason, message=message)))
+    detached = pb.Detached(reason=reason, message=message)
+    return packed(pb.Frame(game_id=game_id[:_LONGEST_ECHO], detached=detached))
 
 
 def draining_frame(retry_after_ms: int) -> bytes:
@@ -53,7 +55,7 @@ def pong_frame(nonce: int, now_ms: int) -> bytes:
 
 def result_frame(game_id: str, result: pb.CommandResult) -> bytes:
     """The answer to a command."""
-    return packed(pb.Frame(game_id=game_id, command_result=result))
+    return packed(pb.Frame(game_id=game_id[:_LONGEST_ECHO], command_result=result))
 
 
 def _varint(number: int) -> bytes:

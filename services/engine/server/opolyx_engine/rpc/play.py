@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.errors import too_many
+from opolyx_engine.errors import invalid_field, too_many
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.hub import Subscription
 from opolyx_engine.outbox import Outbox
@@ -52,9 +52,9 @@ class PlayStreams:
         try:
             await write_all(context, outbox)
         finally:
+            reader.cancel()  # first, so that it attaches to nothing any more
             self._streams.close(outbox)
             stream.detach_all()
-            reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
 
 
@@ -106,6 +106,8 @@ class _PlayStream:
             self._detach(request.detach.game_id)
         elif kind == "ping":
             self._outbox.put(pong_frame(request.ping.nonce, self._owner.clock.now_ms()))
+        else:
+            raise invalid_field("kind", "must be one that this server knows")
 
     def _answered(self, game_id: str, result: pb.CommandResult) -> None:
         self._unanswered -= 1

@@ -1,9 +1,10 @@
 """The open streams of an engine: what waits for each is written, and all are told of a drain."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
-from opolyx_engine.errors import draining
+from opolyx_engine.errors import draining, too_many
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.outbox import Outbox
 from opolyx_engine.rpc.frames import draining_frame
@@ -19,6 +20,7 @@ class Streams:
         self._settings = settings
         self._metrics = metrics
         self._open: dict[Outbox, Principal] = {}
+        self._of_account: Counter[str] = Counter()
         self._draining = False
 
     def __len__(self) -> int:
@@ -34,9 +36,14 @@ class Streams:
 
         Raises:
             Unavailable: the engine drains.
+            ResourceExhausted: the account has as many streams as it may.
         """
         if self._draining:
             raise draining(self._settings.drain_retry_ms)
+        most = self._settings.most_account_streams
+        if self._of_account[principal.subject] >= most:
+            raise too_many("streams", most)
+        self._of_account[principal.subject] += 1
         outbox = Outbox(
             self._settings.most_queued_frames, self._settings.most_queued_bytes, self._metrics
         )
@@ -47,7 +54,11 @@ class Streams:
     def close(self, outbox: Outbox) -> None:
         """Forget a stream."""
         outbox.end()
-        self._open.pop(outbox, None)
+        principal = self._open.pop(outbox, None)
+        if principal is not None:
+            self._of_account[principal.subject] -= 1
+            if not self._of_account[principal.subject]:
+                del self._of_account[principal.subject]
         self._metrics.streams.set(len(self._open))
 
     def drain(self) -> None:

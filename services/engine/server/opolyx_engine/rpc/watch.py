@@ -26,7 +26,7 @@ class WatchStreams:
         seated = game.table.header.seat_of(principal.subject) is not None
         seat = seat_to_receive(game, principal, spectator=not seated)
         outbox = self._streams.open(principal)
-        subscription = Subscription(outbox, seat, game.snapshot_frame)
+        subscription = Subscription(outbox, seat, game.snapshot_frame, alone=True)
         try:
             after_seq = request.after_seq if request.HasField("after_seq") else None
             await attach(self._registry, game, subscription, after_seq)

@@ -1,0 +1,99 @@
+"""One game's log as its actor writes it: what is stored, what isn't, and what is uncertain."""
+
+from typing import Final
+
+import structlog
+
+from opolyx_engine.facts import game_voided
+from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.store.base import VOID, Append, GameStore, StoreConflict
+from opolyx_engine.table import Step, Table
+from opolyx_servicekit.errors import ServiceError, StoreBusy
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
+
+_ALL: Final = 1 << 30
+
+
+class LogMoved(Exception):
+    """Somebody else wrote to the game's log: this actor's table isn't the game any more."""
+
+
+class GameLog:
+    """Appends to a game's log, each step at the place the table has it."""
+
+    def __init__(
+        self, store: GameStore, clock: Clock, metrics: EngineMetrics, snapshot_every: int
+    ) -> None:
+        """Write to `store`, with a snapshot every so many updates."""
+        self._store = store
+        self._clock = clock
+        self._metrics = metrics
+        self._snapshot_every = snapshot_every
+        self._unsure: Step | None = None
+
+    async def append(self, table: Table, step: Step) -> None:
+        """Store `step`, the next one of `table`.
+
+        Raises:
+            StoreConflict: the log is elsewhere, or has the step's command already.
+            StoreBusy: it isn't stored.
+            ServiceError: whether it is stored is unknown until `settle`.
+        """
+        due = step.entry.seq % self._snapshot_every == 0 and not step.state.over
+        started = self._clock.monotonic()
+        try:
+            await self._store.append(table.append_of(step, with_snapshot=due))
+        except (StoreBusy, StoreConflict):
+            raise
+        except BaseException:
+            self._unsure = step
+            raise
+        self._metrics.append_seconds.observe(self._clock.monotonic() - started)
+
+    async def settle(self, table: Table) -> Step | None:
+        """The step whose append had an unknown outcome, if it turns out to be stored.
+
+        Raises:
+            ServiceError: the store failed; it is still unknown.
+        """
+        step = self._unsure
+        if step is None:
+            return None
+        stored = await self._store.records(table.header.game_id, table.seq, 1)
+        self._unsure = None
+        return step if stored and stored[0] == step.entry.encode() else None
+
+    async def end_as_void(self, table: Table, reason: str) -> Table:
+        """Store that the game has no result, and tell who was still in it; the table after it.
+
+        Raises:
+            LogMoved: the log is elsewhere.
+            ServiceError: the store failed; may be called again.
+        """
+        game_id, now_ms = table.header.game_id, self._clock.now_ms()
+        append = Append(
+            game_id=game_id,
+            expected_seq=table.seq,
+            facts=(game_voided(reason, table.players_in(), now_ms),),
+            ends_as=VOID,
+            end_reason=reason,
+            at_ms=now_ms,
+        )
+        try:
+            await self._store.append(append)
+        except StoreConflict as error:
+            stored = await self._store.game(game_id)
+            if stored is None or (stored.state, stored.seq) != (VOID, table.seq):
+                raise LogMoved(f"the log of {game_id} is not at {table.seq}") from error
+            reason = stored.end_reason
+        return table.voided(reason)
+
+    async def dump(self, game_id: str) -> None:
+        """The whole log to the structured log, so that a fault can be replayed."""
+        try:
+            records = await self._store.records(game_id, -1, _ALL)
+        except ServiceError:
+            return
+        _log.error("game_fault_log", game_id=game_id, log=[each.body.decode() for each in records])

@@ -141,6 +141,33 @@ async def test_facts_are_stored_with_their_record_and_numbered_over_all_games(
     assert found[1:2] == await store.facts(1, 1)
 
 
+async def test_who_follows_the_facts_of_many_writers_misses_none(store: GameStore) -> None:
+    games = [f"g_{number}" for number in range(10)]
+    for game_id in games:
+        await started(store, game_id)
+
+    async def write(game_id: str) -> None:
+        for seq in range(1, 8):
+            facts = [NewFact(game_id, seq, b"{}")] * (seq % 3)
+            await store.append(replace(step(seq, game_id=game_id), facts=facts))
+            if seq % 2:  # a failed step takes no number
+                with pytest.raises(StoreConflict):
+                    await store.append(replace(step(seq, game_id=game_id), facts=facts))
+
+    async def follow() -> list[int]:
+        seen: list[int] = []
+        while len(seen) < 70:
+            batch = await store.facts(seen[-1] if seen else 0, 5)
+            seen += [fact.number for fact in batch]
+            await asyncio.sleep(0)
+        return seen
+
+    followers = [asyncio.create_task(follow()) for _ in range(3)]
+    await asyncio.gather(*(write(game_id) for game_id in games))
+    for seen in await asyncio.gather(*followers):
+        assert list(range(1, 71)) == seen
+
+
 async def test_the_latest_snapshot_up_to_a_record_is_found(store: GameStore) -> None:
     await started(store)
     for seq in range(1, 7):

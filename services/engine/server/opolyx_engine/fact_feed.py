@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
+from opolyx_engine.errors import invalid_field
 from opolyx_engine.game_actor import GameActor, Watcher
 from opolyx_engine.store.base import RUNNING, GameStore, StoredFact
 
 BATCH: Final = 200
 _POLL_SECONDS: Final = 1.0  # games of other replicas make facts too
 _QUIET_SECONDS: Final = 15.0
+_LARGEST_NUMBER: Final = (1 << 63) - 1
 
 
 class FactFeed(Watcher):
@@ -44,7 +46,13 @@ class FactFeed(Watcher):
         self.wake()
 
     async def after(self, number: int) -> AsyncIterator[list[StoredFact]]:
-        """Batches of facts after `number`; an empty one from time to time when there is none."""
+        """Batches of facts after `number`; an empty one from time to time when there is none.
+
+        Raises:
+            InvalidArgument: there is no fact `number`: the consumer knows more than the store, and
+                would miss what comes until the store has caught up.
+        """
+        await self._check_known(number)
         quiet = 0.0
         while not self._closed:
             news = self._news
@@ -58,6 +66,16 @@ class FactFeed(Watcher):
                 quiet = 0.0
                 yield []
             try:
-                await asyncio.wait_for(news.wait(), _POLL_SECONDS)
+                async with asyncio.timeout(_POLL_SECONDS):
+                    await news.wait()
             except TimeoutError:
                 quiet += _POLL_SECONDS
+
+    async def _check_known(self, number: int) -> None:
+        if number == 0:
+            return
+        if number <= _LARGEST_NUMBER:
+            found = await self._store.facts(number - 1, 1)
+            if found and found[0].number == number:
+                return
+        raise invalid_field("after", f"is {number}, and there is no such fact")

@@ -8,7 +8,14 @@ from opolyx.engine.v1 import allocation_service_pb2 as pb
 from opolyx.engine.v1 import engine_service_pb2
 from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceServicer
 from opolyx_engine.bots import POLICIES
-from opolyx_engine.errors import draining, game_not_found, invalid_field, paused, unknown_ruleset
+from opolyx_engine.errors import (
+    draining,
+    game_conflict,
+    game_not_found,
+    invalid_field,
+    paused,
+    unknown_ruleset,
+)
 from opolyx_engine.fact_feed import FactFeed
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import GameHeader
@@ -19,11 +26,10 @@ from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore, Reservation
 from opolyx_engine.table import ruleset_of
 from opolyx_rules.chance import commitment_of
-from opolyx_servicekit.errors import FailedPrecondition
 from opolyx_servicekit.wall_clock import Clock
 
 LONGEST_REQUEST_ID: Final = 128
-_TRIES: Final = 20
+LONGEST_REASON: Final = 200
 
 
 class AllocationServicer(AllocationServiceServicer):
@@ -43,6 +49,7 @@ class AllocationServicer(AllocationServiceServicer):
         self._facts = facts
         self._settings = settings
         self._clock = clock
+        self._counting = asyncio.Lock()
         self.open = True
         """Whether new games are taken."""
         self.draining = False
@@ -75,8 +82,8 @@ class AllocationServicer(AllocationServiceServicer):
 
     async def EndGame(self, request: pb.EndGameRequest, context: Any) -> pb.EndGameResponse:
         """End a game as void."""
-        game = await self._registry.find(request.game_id)
-        life = await game.end_as_void(request.reason[:200] or "ended by an operator")
+        reason = request.reason[:LONGEST_REASON] or "ended by an operator"
+        life = await self._registry.end_as_void(request.game_id, reason)
         return pb.EndGameResponse(state=engine_service_pb2.GameState.ValueType(life))
 
     async def WatchFacts(
@@ -100,20 +107,22 @@ class AllocationServicer(AllocationServiceServicer):
             raise paused()
 
     async def _reserve(self, request_id: str) -> Reservation:
+        """A reservation; one at a time with a development seed, which makes them by their count."""
         seed = self._settings.development_seed
-        for _ in range(_TRIES):
+        if seed is None:
+            return await self._kept(new_reservation(request_id, 0, None, self._clock.now_ms()))
+        async with self._counting:
             ordinal = await self._store.count()
-            wanted = new_reservation(
-                request_id,
-                ordinal,
-                None if seed is None else seed.get_secret_value(),
-                self._clock.now_ms(),
+            now_ms = self._clock.now_ms()
+            return await self._kept(
+                new_reservation(request_id, ordinal, seed.get_secret_value(), now_ms)
             )
-            kept = await self._store.reserve(wanted)
-            if kept is not None:
-                return kept
-            await asyncio.sleep(0)  # another reservation took the ordinal
-        raise FailedPrecondition("GAME_CONFLICT", "no free game id was found")
+
+    async def _kept(self, wanted: Reservation) -> Reservation:
+        kept = await self._store.reserve(wanted)
+        if kept is None:
+            raise game_conflict(wanted.game_id)
+        return kept
 
 
 def _check_ruleset(header: GameHeader) -> None:

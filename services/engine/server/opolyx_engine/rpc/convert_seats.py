@@ -11,6 +11,7 @@ from opolyx_rules.ruleset import Ruleset
 
 LONGEST_NONCE: Final = 64
 LONGEST_NAME: Final = 64
+LONGEST_PLAYER_ID: Final = 128
 MOST_CARD_BP: Final = 10_000
 
 
@@ -66,6 +67,10 @@ def _holder(assignment: allocation.SeatAssignment, number: int, policies: frozen
     if (seat.kind == BUILT_IN) != (not seat.player_id):
         raise invalid_field(
             f"{path}.seat.player_id", "is for people and bots, not for built-in ones"
+        )
+    if len(seat.player_id) > LONGEST_PLAYER_ID:
+        raise invalid_field(
+            f"{path}.seat.player_id", f"must have at most {LONGEST_PLAYER_ID} characters"
         )
     if seat.kind == BUILT_IN and seat.policy not in policies:
         raise invalid_field(f"{path}.seat.policy", f"must be one of {', '.join(sorted(policies))}")

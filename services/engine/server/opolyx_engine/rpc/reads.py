@@ -21,6 +21,7 @@ from opolyx_servicekit.access import Principal
 
 _DEFAULT_PAGE = 50
 _LARGEST_PAGE = 100
+_LATEST_MS = 1 << 62
 _TRUSTED = frozenset({"operator", "service"})
 
 
@@ -125,6 +126,9 @@ def _decode_token(token: str) -> tuple[int, str] | None:
         return None
     try:
         started, _, game_id = base64.urlsafe_b64decode(token.encode()).decode().partition(":")
-        return int(started), game_id
+        started_ms = int(started)
     except ValueError:
-        raise invalid_field("page_token", "is not one of this method") from None
+        started_ms, game_id = -1, ""
+    if not 0 <= started_ms <= _LATEST_MS:
+        raise invalid_field("page_token", "is not one of this method")
+    return started_ms, game_id

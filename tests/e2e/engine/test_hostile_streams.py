@@ -315,6 +315,7 @@ async def test_who_comes_and_goes_all_the_time_disturbs_nobody(tmp_path: Path) -
             await stream.send(attach=pb.Attach(game_id=game_id, after_seq=0))
             await stream.send(detach=pb.Detach(game_id=game_id))
             await stream.next("detached")
+        await asyncio.sleep(0.25)  # the last notice, that the seat is gone
         kinds = [frame.WhichOneof("kind") for frame in await reader.drained()]
         assert {"presence"} >= set(kinds)
         assert len(kinds) < 60

@@ -269,7 +269,7 @@ class Session:
         attachment.distrusted = False
         if old is None:
             return [Opened(attachment.game_id), *self._release(mirror)]
-        if old.seq == snapshot.seq and not repaired:
+        if old.seq == snapshot.seq and not repaired and mirror.says_the_same(old):
             return []
         missed = max(0, snapshot.seq - old.seq)
         update = mirror.as_update(snapshot.now_unix_ms, missed)

@@ -9,6 +9,7 @@ from opolyx_sdk import _frames
 from opolyx_sdk._convert import read
 from opolyx_sdk._session import Answered, Closed, Opened, Session, Signal, Updated
 from opolyx_sdk.actions import Roll
+from opolyx_sdk.enums import GameState
 from opolyx_sdk.updates import Update
 from support_sdk import ScriptedGame
 
@@ -173,3 +174,32 @@ def test_frames_of_games_not_open_are_nothing() -> None:
     assert [] == wire.session.receive(_frames.Frame("other", snapshot))
     wire.session.attach("g")
     assert [Opened("g")] == wire.session.receive(_frames.Frame("g", snapshot))
+
+
+def test_a_snapshot_of_the_same_update_tells_of_a_game_that_became_void() -> None:
+    wire = Wire()
+    wire.session.attach("g")
+    wire.connect()
+    wire.deliver(10)
+    snapshot = read(wire.game.snapshot(), _frames.Snapshot)
+    void = dataclasses.replace(snapshot, state=GameState.VOID)
+
+    assert [] == wire.session.receive(_frames.Frame("g", snapshot))
+    (told, *_) = wire.session.receive(_frames.Frame("g", void))
+    assert isinstance(told, Updated)
+    assert GameState.VOID == told.update.state
+
+
+def test_a_snapshot_of_the_same_update_tells_of_a_deadline_that_moved() -> None:
+    wire = Wire()
+    wire.session.attach("g")
+    wire.connect()
+    wire.deliver(10)
+    snapshot = read(wire.game.snapshot(), _frames.Snapshot)
+    (decision, *others) = snapshot.decisions
+    later = dataclasses.replace(decision, deadline_unix_ms=decision.deadline_unix_ms + 10_000)
+    moved = dataclasses.replace(snapshot, decisions=(later, *others))
+
+    (told, *_) = wire.session.receive(_frames.Frame("g", moved))
+    assert isinstance(told, Updated)
+    assert later.deadline_unix_ms == told.update.decisions[0].deadline_unix_ms

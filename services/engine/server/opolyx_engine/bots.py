@@ -28,6 +28,7 @@ from opolyx_rules.chance import SeededChance
 from opolyx_rules.engine import default_action, legal_actions
 from opolyx_rules.policies import POLICIES as _POLICIES
 from opolyx_rules.queries import awaited_seat
+from opolyx_rules.state import State
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -139,7 +140,7 @@ class BotDriver(Watcher):
         holder = table.header.holders[seat]
         chance = self._chance(table.header.game_id)
         try:
-            action = _POLICIES[holder.policy](table.state, seat, chance)
+            action = _POLICIES[holder.policy](_state_for(table.state, decision), seat, chance)
         except Exception:
             _log.exception("policy_failed", game_id=table.header.game_id, policy=holder.policy)
             return seat, _default(table, seat, decision)
@@ -174,6 +175,18 @@ def _seat_of(table: Table, decision: str) -> int:
         return awaited_seat(table.state)
     offer_id = int(decision[1:])
     return next(o[_RECIPIENT] for o in table.state.offers if o[_OFFER_ID] == offer_id)
+
+
+def _state_for(state: State, decision: str) -> State:
+    """The state with no other decision open to the seat: a policy answers the first it sees."""
+    offers = [one for one in state.offers if decision == f"o{one[_OFFER_ID]}"]
+    if decision[0] == "d":
+        offers = [one for one in state.offers if one[_RECIPIENT] != awaited_seat(state)]
+    if len(offers) == len(state.offers):
+        return state
+    narrowed = state.clone()
+    narrowed.offers = offers
+    return narrowed
 
 
 def _fits(action: Action, decision: str) -> bool:

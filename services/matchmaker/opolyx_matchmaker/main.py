@@ -9,19 +9,17 @@ from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.sqlite import SqliteStore
 from opolyx_servicekit.key_set import ensure_keys, public_keys_path
-from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.peers import open_channel
+from opolyx_servicekit.program import run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
-from opolyx_servicekit.server import ServiceServer, run
+from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
 
 
 def main() -> int:
     """Run the program; its exit code."""
-    settings = MatchmakerSettings()
-    configure_logs(form=settings.log_format, level=settings.log_level)
-    return run(lambda stop: serve(settings, stop))
+    return run_program(MatchmakerSettings, serve)
 
 
 async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:

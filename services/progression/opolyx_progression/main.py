@@ -19,8 +19,9 @@ from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.peers import ServiceToken, open_channel
+from opolyx_servicekit.program import run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
-from opolyx_servicekit.server import ServiceServer, run
+from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import TokenSigner, verifier_of
 
@@ -35,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     auditing = commands.add_parser("audit", help="recompute everything and report drift")
     auditing.add_argument("--json", action="store_true", help="print one JSON object")
     chosen = parser.parse_args(arguments)
+    if chosen.command != "audit":
+        return run_program(ProgressionSettings, serve)
     settings = ProgressionSettings()
     configure_logs(form=settings.log_format, level=settings.log_level)
-    if chosen.command == "audit":
-        return _report(asyncio.run(_audit(settings)), as_json=chosen.json)
-    return run(lambda stop: serve(settings, stop))
+    return _report(asyncio.run(_audit(settings)), as_json=chosen.json)
 
 
 async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:

@@ -6,9 +6,9 @@ import sys
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.sqlite import SqliteGameStore
-from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.program import run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
-from opolyx_servicekit.server import ServiceServer, run
+from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import verifier_of
 
@@ -18,9 +18,7 @@ TOKEN_ROLES = ("player", "bot", "service", "operator")
 
 def main() -> None:
     """Run until SIGTERM or SIGINT."""
-    settings = EngineSettings()
-    configure_logs(form=settings.log_format, level=settings.log_level)
-    sys.exit(run(lambda stop: serve(settings, stop)))
+    sys.exit(run_program(EngineSettings, serve))
 
 
 async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:

@@ -32,7 +32,7 @@ def main() -> int:
         command = [
             *(sys.executable, "-m", "uv", "pip", "compile", "-", "--output-file", str(output)),
             *("--universal", "--python-version", OLDEST_PYTHON, "--generate-hashes"),
-            *("--no-emit-index-url", "--no-header", "--no-annotate", "--no-config", "--quiet"),
+            *("--no-header", "--no-annotate", "--no-config", "--quiet"),
             *sys.argv[1:],
         ]
         requirements = "\n".join(declared_requirements())

@@ -365,6 +365,14 @@ def test_under_the_oldest_rules_start_pays_until_rents_are_taxed(
     assert (salary, salary // 2) == (paid(log, CASH_SALARY), paid(log, CASH_LANDING_BONUS))
 
 
+@pytest.mark.rule("TURN-5")
+def test_without_a_salary_stopping_on_start_still_pays_the_bonus() -> None:
+    state = table(rules("classic@full", salary=0), at={0: 37})
+    log = roll(state, 1, 2)
+
+    assert (0, 1000) == (paid(log, CASH_SALARY), paid(log, CASH_LANDING_BONUS))
+
+
 @pytest.mark.rule("TURN-6")
 @pytest.mark.statement("R013")
 @pytest.mark.parametrize("name", ALL)

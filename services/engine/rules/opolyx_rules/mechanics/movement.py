@@ -20,8 +20,8 @@ def move_forward(state: State, seat: Seat, target: Square, manner: int, log: Log
     """Walk clockwise to `target`; passing Start on the way pays the salary (TURN-5)."""
     origin = state.position[seat]
     _place(state, seat, target, manner, log)
-    if 0 < target < origin:
-        move_cash(state, BANK, seat, _salary(state), CASH_SALARY, log)
+    if 0 < target < origin and _start_pays(state):
+        move_cash(state, BANK, seat, state.ruleset.salary, CASH_SALARY, log)
     state.push(FRAME_LAND, seat)
 
 
@@ -40,18 +40,16 @@ def teleport(state: State, seat: Seat, target: Square, log: Log) -> None:
 
 def land_on_start(state: State, seat: Seat, log: Log) -> None:
     """Stopping on Start exactly pays the salary and the landing bonus (TURN-5)."""
-    salary = _salary(state)
-    move_cash(state, BANK, seat, salary, CASH_SALARY, log)
-    if salary:
-        bonus = state.ruleset.start_landing_bonus
-        move_cash(state, BANK, seat, bonus, CASH_LANDING_BONUS, log)
+    if _start_pays(state):
+        ruleset = state.ruleset
+        move_cash(state, BANK, seat, ruleset.salary, CASH_SALARY, log)
+        move_cash(state, BANK, seat, ruleset.start_landing_bonus, CASH_LANDING_BONUS, log)
 
 
-def _salary(state: State) -> int:
+def _start_pays(state: State) -> bool:
+    """Whether Start still pays anything in this round (TURN-5)."""
     ruleset = state.ruleset
-    if ruleset.salary_until_tax and state.round >= ruleset.rent_tax_from:
-        return 0
-    return ruleset.salary
+    return not ruleset.salary_until_tax or state.round < ruleset.rent_tax_from
 
 
 def _place(state: State, seat: Seat, target: Square, manner: int, log: Log) -> None:

@@ -575,6 +575,16 @@ def test_an_answer_of_somebody_else_leaves_the_awaited_decision_as_it_is() -> No
     assert decision == state.decision
 
 
+@pytest.mark.rule("TRADE-8")
+def test_an_offer_that_lapses_leaves_the_awaited_proposers_decision_as_it_is() -> None:
+    """The roll that is on its way when the minute is over still counts."""
+    state = offered(table(owns={0: (X,)}), give_x())
+    decision = state.decision
+    act(state, (LAPSE_OFFER, 0, 1))
+
+    assert decision == state.decision
+
+
 @pytest.mark.rule("TRADE-3", "TRADE-5")
 def test_the_template_says_what_may_be_offered() -> None:
     state = table("team@full", owns={0: (5, 6, 8, 9, 15), 1: (25,)}, levels={6: 1}, mortgaged=[15])

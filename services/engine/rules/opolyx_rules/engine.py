@@ -188,7 +188,8 @@ def apply_checked(state: State, action: Action, chance: Chance, log: Log) -> Non
     """`apply` for an action that `check` has just accepted; appends the events to `log`."""
     kind, seat = action[KIND], action[SEAT]
     awaited, step = awaited_seat(state), current_step(state)
-    if kind < TIME_OUT:
+    by_player = kind < TIME_OUT
+    if by_player:
         state.missed[seat] = 0
     if kind == SURRENDER:
         surrender(state, seat, SURRENDER_CHOICE, log)
@@ -204,7 +205,7 @@ def apply_checked(state: State, action: Action, chance: Chance, log: Log) -> Non
     advance(state, chance, log)
     if state.offers:
         close_changed_offers(state, log)
-    if awaited == seat or current_step(state) != step:
+    if (by_player and awaited == seat) or current_step(state) != step:
         state.decision += 1
 
 

@@ -3,15 +3,17 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
+from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from opolyx_sdk.accounts import Account, Login, Token
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.errors import ConnectionLost
 from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.matches import CurrentGame, MatchProgress
@@ -22,6 +24,8 @@ from opolyx_sdk.sync_game import SyncGame
 from opolyx_sdk.updates import GameInfo, Update
 
 T = TypeVar("T")
+
+_CLOSED: Final = "the client was closed"
 
 
 class Client:
@@ -56,10 +60,10 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """End all calls and the thread. The client can't be used again."""
+        """End all calls, other threads' too, and the thread. The client can't be used again."""
         if self._loop.is_closed():
             return
-        self._run(self._client.close())
+        self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -232,13 +236,31 @@ class Client:
             while (value := self._run(step())) is not None:
                 yield value
         finally:
-            self._run(values.aclose())
+            if not self._loop.is_closed():
+                self._run(values.aclose())
+
+    async def _end(self) -> None:
+        """Leave no task behind, or its thread would wait for ever."""
+        await self._client.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do `work` in the loop's thread."""
+        """Do `work` in the loop's thread.
+
+        Raises:
+            ConnectionLost: the client is closed.
+        """
+        if self._loop.is_closed():
+            work.close()
+            raise ConnectionLost(_CLOSED)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise ConnectionLost(_CLOSED) from None
         except KeyboardInterrupt:
             future.cancel()
             raise

@@ -93,6 +93,39 @@ def test_the_blocking_client_plays_refuses_and_ends() -> None:
     assert not [one for one in threading.enumerate() if one.name == "opolyx-client"]
 
 
+def test_closing_the_blocking_client_ends_the_calls_of_other_threads() -> None:
+    client = Client("127.0.0.1:1")
+    begun = threading.Event()
+
+    async def wait() -> None:
+        begun.set()
+        await asyncio.sleep(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(client._run, wait())
+        assert begun.wait(5)
+        client.close()
+        with pytest.raises(ConnectionLost, match="closed"):
+            waiting.result(10)
+
+
+def test_a_closed_blocking_client_says_so() -> None:
+    with Client("127.0.0.1:1") as client:
+        pass
+    with pytest.raises(ConnectionLost, match="closed"):
+        client.who_am_i()
+
+
+async def test_a_stream_of_a_dead_server_is_a_lost_connection() -> None:
+    async with AsyncClient("127.0.0.1:1") as client:
+        with pytest.raises(ConnectionLost):
+            await anext(client.watch_room("r_1"))
+        with pytest.raises(ConnectionLost):
+            await anext(client.quick_match("classic@full", 4))
+        with pytest.raises(ConnectionLost):
+            await client.past_events("g1", up_to=1)
+
+
 async def test_a_guests_token_travels_and_shows_nowhere(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

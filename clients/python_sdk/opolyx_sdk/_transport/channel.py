@@ -145,8 +145,12 @@ class Transport:
                 failure = to_error(error)
             tries -= 1
             if tries <= 0 or not _worth_repeating(failure):
-                raise _as_lost(failure, self.address) from None
+                raise self._as_lost(failure) from None
             await asyncio.sleep(backoff.next_wait(failure.retry_after_s))
+
+    def failure(self, error: grpc.aio.AioRpcError) -> Exception:
+        """What a failed call raises: `RequestError`, or `ConnectionLost` if no server answered."""
+        return self._as_lost(to_error(error))
 
     def play(self, game_id: str) -> PlayCall:
         """Open the stream that plays games; `game_id` is one of them."""
@@ -158,18 +162,17 @@ class Transport:
         if channel is not None and self._loop is asyncio.get_running_loop():
             await channel.close()
 
+    def _as_lost(self, error: RequestError) -> Exception:
+        """UNAVAILABLE without a reason comes from the channel, not from a service."""
+        if isinstance(error, ServiceUnavailable) and not error.reason:
+            return ConnectionLost(f"no answer from {self.address}: {error.failure.message}")
+        return error
+
 
 def _worth_repeating(error: RequestError) -> bool:
     if isinstance(error, LimitReached):
         return error.retry_after_s is not None and error.retry_after_s <= _LONGEST_HINT_S
     return isinstance(error, ServiceUnavailable)
-
-
-def _as_lost(error: RequestError, address: str) -> Exception:
-    """UNAVAILABLE without a reason comes from the channel, not from a service."""
-    if isinstance(error, ServiceUnavailable) and not error.reason:
-        return ConnectionLost(f"no answer from {address}: {error.failure.message}")
-    return error
 
 
 def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:

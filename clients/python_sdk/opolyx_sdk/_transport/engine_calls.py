@@ -9,7 +9,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all, read_frames, write_trade
 from opolyx_sdk._frames import Attached, Snapshot, UpdateFrame
 from opolyx_sdk._mirror import Mirror
-from opolyx_sdk._status import to_error
 from opolyx_sdk._transport.channel import Calls
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.decisions import TradeVerdict
@@ -51,7 +50,7 @@ class EngineCalls(Calls):
                     if isinstance(frame.kind, Attached | Snapshot) or up_to in past:
                         return past
         except grpc.aio.AioRpcError as error:
-            raise to_error(error) from None
+            raise self._transport.failure(error) from None
         finally:
             call.cancel()
         return past

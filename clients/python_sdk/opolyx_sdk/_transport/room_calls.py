@@ -7,7 +7,6 @@ import grpc
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all
-from opolyx_sdk._status import to_error
 from opolyx_sdk._transport.channel import Calls
 from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widened
 from opolyx_sdk.rooms import Room, RoomOptions
@@ -95,7 +94,7 @@ class RoomCalls(Calls):
             async for response in call:
                 yield read(response.room, Room)
         except grpc.aio.AioRpcError as error:
-            raise to_error(error) from None
+            raise self._transport.failure(error) from None
         finally:
             call.cancel()
 
@@ -174,7 +173,7 @@ class RoomCalls(Calls):
                     case "found":
                         yield read(response.found, Found)
         except grpc.aio.AioRpcError as error:
-            raise to_error(error) from None
+            raise self._transport.failure(error) from None
         finally:
             call.cancel()
 

@@ -25,6 +25,7 @@ from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
 from opolyx_sdk import AsyncClient
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
+from opolyx_sdk._transport.channel import GAME_HEADER
 from opolyx_sdk.board import SQUARES
 from opolyx_sdk.views import GameView
 
@@ -180,6 +181,7 @@ class ScriptedEngine(engine_service_pb2_grpc.EngineServiceServicer):
         self.attaches: list[tuple[str, int | None]] = []
         self.commands: list[engine_service_pb2.Command] = []
         self.tokens: list[str] = []
+        self.named_games: list[str] = []
         self.streams: list[_Stream] = []
         self.streams_opened = 0
         self.lost: set[int] = set()
@@ -221,7 +223,9 @@ class ScriptedEngine(engine_service_pb2_grpc.EngineServiceServicer):
                 await asyncio.sleep(0.005)
 
     async def Play(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
-        self.tokens += [str(v) for k, v in context.invocation_metadata() if k == "authorization"]
+        metadata = context.invocation_metadata()
+        self.tokens += [str(v) for k, v in metadata if k == "authorization"]
+        self.named_games += [str(v) for k, v in metadata if k == GAME_HEADER]
         self.streams_opened += 1
         if self.refuse_stream is not None:
             await context.abort(self.refuse_stream.code, "not now")

@@ -152,10 +152,11 @@ class Session:
         self._attachments[game_id] = attachment
         self._ask(attachment)
 
-    def detach(self, game_id: str) -> None:
-        """Stop receiving a game; no signal of it comes any more."""
+    def detach(self, game_id: str) -> list[Signal]:
+        """Stop receiving a game; what was accepted in it is answered, as no update will come."""
         if self._attachments.pop(game_id, None) is not None:
             self._send(Detach(game_id))
+        return self._release_all(game_id)
 
     def submit(
         self, game_id: str, decision_id: str, action: Action, command_id: str | None = None

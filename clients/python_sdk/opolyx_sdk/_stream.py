@@ -5,7 +5,6 @@ only moves bytes and waits.
 """
 
 import asyncio
-import contextlib
 import time
 from typing import Final
 
@@ -56,8 +55,8 @@ class GameStream:
         self._timers: set[asyncio.TimerHandle] = set()
         self._to_write = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._first_game = ""
-        self._heard_at = 0.0
+        self._one_stream = asyncio.Lock()  # a task that ends and the next one share the session
+        self._heard = False
 
     # --- For games ------------------------------------------------------------------------------
 
@@ -79,7 +78,6 @@ class GameStream:
         opening = asyncio.get_running_loop().create_future()
         self._inboxes[game_id] = inbox
         self._opening[game_id] = opening
-        self._first_game = self._first_game or game_id
         self._go_on()
         try:
             await opening
@@ -90,13 +88,13 @@ class GameStream:
 
     async def leave(self, game_id: str) -> None:
         """Stop receiving a game; the stream ends with the last one."""
-        self._session.detach(game_id)
+        self._detach(game_id)
         self._opening.pop(game_id, None)
         if inbox := self._inboxes.pop(game_id, None):
             inbox.end(None)
         self._to_write.set()
         if self._session.idle:
-            await self.close()
+            await self._stop()
 
     async def submit(
         self, game_id: str, decision_id: str, action: Action, command_id: str | None
@@ -127,27 +125,30 @@ class GameStream:
 
     async def close(self) -> None:
         """End the stream; no call and no task is left behind."""
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
-        task, self._task = self._task, None
-        if task is not None and task is not asyncio.current_task():
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
         self._end_all(ConnectionLost("the client was closed"))
+        await self._stop()
 
     # --- The task -------------------------------------------------------------------------------
 
     def _go_on(self) -> None:
         self._to_write.set()
-        if self._task is None or self._task.done():
+        if self._task is None or self._task.done() or self._task.cancelling():
             self._task = asyncio.create_task(self._run(), name="opolyx-stream")
+
+    async def _stop(self) -> None:
+        """End the task and wait for it; a game opened meanwhile has a task of its own."""
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
 
     async def _run(self) -> None:
         """Keep a stream until nothing needs it, or until patience runs out."""
         try:
-            await self._keep_connected()
+            async with self._one_stream:
+                await self._keep_connected()
         except RequestError as error:
             self._end_all(error)
         except Exception as error:  # a bug; whoever waits must not wait for ever
@@ -155,13 +156,14 @@ class GameStream:
 
     async def _keep_connected(self) -> None:
         backoff = Backoff()
-        self._heard_at = time.monotonic()
+        away_since = time.monotonic()
         while not self._session.idle:
-            before = self._heard_at
+            self._heard = False
             hint_s = await self._connect_once()
-            if self._heard_at != before:
+            if self._heard:
                 backoff.reset()
-            away_s = time.monotonic() - self._heard_at
+                away_since = time.monotonic()
+            away_s = time.monotonic() - away_since
             if away_s > self._options.patience_s:
                 self._end_all(ConnectionLost(f"no server for {away_s:.0f} s"))
                 return
@@ -169,7 +171,7 @@ class GameStream:
 
     async def _connect_once(self) -> float | None:
         """One stream from its start to its loss; returns the server's hint when to come back."""
-        call = self._transport.play(self._first_game)
+        call = self._transport.play(next(iter(self._inboxes), ""))
         self._session.connected()
         self._to_write.set()
         writer = asyncio.create_task(self._write(call), name="opolyx-stream-writer")
@@ -195,7 +197,7 @@ class GameStream:
 
     async def _read(self, call: PlayCall) -> float | None:
         async for response in call:
-            self._heard_at = time.monotonic()
+            self._heard = True
             for frame in _convert.read_frames(response.frames):
                 for signal in self._session.receive(frame):
                     if isinstance(signal, Drained):
@@ -236,6 +238,10 @@ class GameStream:
             case Drained():
                 pass  # ends the reading, above
 
+    def _detach(self, game_id: str) -> None:
+        for signal in self._session.detach(game_id):
+            self._deliver(signal)
+
     def _put(self, game_id: str) -> Inbox:
         return self._inboxes.get(game_id) or Inbox(1)
 
@@ -269,10 +275,9 @@ class GameStream:
         self._timers.add(timer)
 
     def _end_all(self, error: Exception) -> None:
-        for game_id, inbox in list(self._inboxes.items()):
-            self._session.detach(game_id)
+        for game_id in self._inboxes:
+            self._detach(game_id)
             self._fail_game(game_id, error)
-            inbox.end(error)
         for command_id, answer in self._answers.items():
             if not answer.done():
                 fatal = isinstance(error, RequestError)

@@ -154,6 +154,19 @@ def test_an_answer_waits_until_its_update_was_seen() -> None:
     assert Answered(command_id, 1) == second
 
 
+def test_an_accepted_command_is_answered_when_its_game_is_left() -> None:
+    wire = Wire()
+    wire.session.attach("g")
+    wire.connect()
+    wire.deliver(10)
+    command_id = wire.session.submit("g", "d0", Roll())
+    early = _frames.CommandResult(command_id, accepted=_frames.Accepted(1))
+    wire.session.receive(_frames.Frame("g", early))
+
+    assert [Answered(command_id, 1)] == wire.session.detach("g")
+    assert wire.session.idle
+
+
 def test_a_server_that_never_serves_what_it_promises_ends_the_game() -> None:
     session = Session()
     session.attach("g")

@@ -334,6 +334,19 @@ async def test_patience_ends_and_says_so() -> None:
     await client.close()
 
 
+async def test_patience_begins_with_the_outage_however_quiet_the_game_was() -> None:
+    async with scripted_server() as (engine, address):
+        engine.game()
+        options = ClientOptions(patience_s=0.5)
+        async with AsyncClient(address, options=options) as client, client.play("g1") as game:
+            await asyncio.sleep(0.7)
+            engine.cut()
+            await engine.until(lambda: not engine.streams)
+            engine.advance()
+
+            assert [1] == [update.seq for update in await take(game, 1)]
+
+
 async def test_a_slow_reader_gets_the_newest_update_and_the_number_missed() -> None:
     async with scripted_server() as (engine, address):
         engine.game()
@@ -375,6 +388,50 @@ async def test_leaving_the_last_game_leaves_no_stream_and_no_task(
 
     named = [task.get_name() for task in asyncio.all_tasks() - before]
     assert not [name for name in named if name.startswith("opolyx")]
+
+
+async def test_a_game_opened_while_the_last_one_is_left_goes_on(
+    served: tuple[ScriptedEngine, AsyncClient],
+) -> None:
+    engine, client = served
+    engine.game("g2")
+    first = await client.play("g1").__aenter__()
+    leaving = asyncio.create_task(first.__aexit__(None, None, None))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5), client.play("g2") as second:
+        await leaving
+        engine.advance("g2")
+
+        assert [1] == [update.seq for update in await take(second, 1)]
+
+
+async def test_a_game_opened_after_a_late_answer_goes_on(
+    served: tuple[ScriptedEngine, AsyncClient],
+) -> None:
+    engine, client = served
+    engine.game("g2")
+    engine.answer = lambda command: None
+    async with client.play("g1") as first:
+        submitting = asyncio.create_task(first.submit(Roll()))
+        await engine.until(lambda: bool(engine.commands))
+    submitting.cancel()
+    await asyncio.wait([submitting])
+    async with asyncio.timeout(5), client.play("g2") as second:
+        engine.advance("g2")
+
+        assert [1] == [update.seq for update in await take(second, 1)]
+
+
+async def test_the_stream_names_a_game_that_is_open(
+    served: tuple[ScriptedEngine, AsyncClient],
+) -> None:
+    engine, client = served
+    engine.game("g2")
+    for game_id in ("g1", "g2"):
+        async with client.play(game_id):
+            pass
+
+    assert ["g1", "g2"] == engine.named_games
 
 
 async def test_the_same_game_opens_once(served: tuple[ScriptedEngine, AsyncClient]) -> None:

@@ -264,7 +264,7 @@ class Session:
         old = attachment.mirror
         mirror = Mirror(attachment.game_id, snapshot, self.clock.ahead_ms)
         if not mirror.matches(snapshot.state_digest):
-            return self._close(attachment, MirrorBroken(attachment.game_id, snapshot.seq))
+            return self._break(attachment, snapshot.seq)
         repaired = attachment.distrusted
         attachment.mirror = mirror
         attachment.distrusted = False
@@ -284,7 +284,7 @@ class Session:
             return []
         attachment.unserved += 1
         if attachment.unserved > _MOST_UNSERVED:
-            return self._close(attachment, MirrorBroken(attachment.game_id, seq))
+            return self._break(attachment, seq)
         if attachment.unserved > 1:
             # What should have come did not, twice: only a fresh snapshot can help.
             attachment.distrusted = mirror is not None
@@ -299,6 +299,11 @@ class Session:
         if reason is DetachReason.UNAVAILABLE:
             return [RetryLater(attachment.game_id, 500)]
         return self._close(attachment, GameClosed(attachment.game_id, reason, message))
+
+    def _break(self, attachment: _Attachment, seq: int) -> list[Signal]:
+        """No snapshot helps: the server, which still sends the game, is told to stop."""
+        self._send(Detach(attachment.game_id))
+        return self._close(attachment, MirrorBroken(attachment.game_id, seq))
 
     def _close(self, attachment: _Attachment, error: GameError) -> list[Signal]:
         self._attachments.pop(attachment.game_id, None)

@@ -132,9 +132,10 @@ class _Playing:
 
     async def _answer_all(self) -> None:
         """Answer what is awaited now, and what follows from it, once for each state."""
-        for decision in self._game.own_decisions:
-            key = (decision.decision_id, self._game.seq)
-            if key in self._answered or self._game.over:
+        for known in self._game.own_decisions:
+            decision = self._still_open(known)  # the answer before may have changed or closed it
+            key = (known.decision_id, self._game.seq)
+            if decision is None or key in self._answered or self._game.over:
                 continue
             self._answered.add(key)
             await self._answer(decision)
@@ -156,8 +157,10 @@ class _Playing:
                 self._report.fallbacks += 1
                 action = fallback_action(decision)
 
-    def _still_open(self, decision: Decision) -> bool:
-        return any(one.decision_id == decision.decision_id for one in self._game.own_decisions)
+    def _still_open(self, decision: Decision) -> Decision | None:
+        """The decision as it is now; None once it is closed."""
+        now = (one for one in self._game.own_decisions if one.decision_id == decision.decision_id)
+        return next(now, None)
 
     async def _decide(self, view: GameView, decision: Decision) -> Action:
         left = decision.time_left() - _CLOCK_MARGIN_S

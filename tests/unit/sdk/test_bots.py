@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from opolyx.engine.v1 import action_pb2, decision_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_sdk import (
     Action,
@@ -145,6 +146,40 @@ async def test_a_refused_action_is_replaced_or_stops_a_strict_runner(
     engine.answer = once
     report = await BotRunner(client, Counting).play("g1")
     assert 1 == len(report.refusals) == report.fallbacks
+
+
+async def test_a_bot_is_asked_only_what_is_open_and_by_its_newest_state(
+    served: tuple[ScriptedEngine, AsyncClient],
+) -> None:
+    """The roll that was answered first closes one offer and leaves the other but one answer."""
+    engine, client = served
+    game = engine.game()
+    asked: list[tuple[str, tuple[Action, ...]]] = []
+
+    class Noting(Counting):
+        def decide(self, view: GameView, decision: Decision) -> Action:
+            asked.append((decision.decision_id, decision.legal_actions))
+            return decision.legal_actions[0]
+
+    def offer(number: int, *legal: action_pb2.Action) -> decision_pb2.Decision:
+        return decision_pb2.Decision(
+            decision_id=f"o{number}",
+            seat=0,
+            phase=decision_pb2.PHASE_OFFER,
+            deadline_unix_ms=game.deadline_ms,
+            legal_actions=legal,
+            offer_id=number,
+        )
+
+    accept = action_pb2.Action(accept_trade=action_pb2.AcceptTrade(offer_id=2))
+    decline = action_pb2.Action(decline_trade=action_pb2.DeclineTrade(offer_id=2))
+    roll = game.decisions()
+    by_seq = {0: [*roll, offer(1, decline), offer(2, accept, decline)], 1: [offer(2, decline)]}
+    game.decisions = lambda: by_seq.get(game.seq, [])  # type: ignore[method-assign]
+    end_after(engine, 2)
+    await BotRunner(client, Noting, strict=True).play("g1")
+
+    assert [("d0", (Roll(),)), ("o2", (actions.DeclineTrade(2),))] == asked
 
 
 async def test_cancelling_the_runner_leaves_nothing(

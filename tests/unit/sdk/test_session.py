@@ -173,10 +173,12 @@ def test_a_server_that_never_serves_what_it_promises_ends_the_game() -> None:
     session.connected()
     for _ in range(3):
         assert [] == session.receive(_frames.Frame("g", _frames.Attached(5)))
+    session.outgoing.clear()
     (closed,) = session.receive(_frames.Frame("g", _frames.Attached(5)))
 
     assert isinstance(closed, Closed)
     assert session.idle
+    assert [_frames.Detach("g")] == list(session.outgoing)
 
 
 def test_frames_of_games_not_open_are_nothing() -> None:

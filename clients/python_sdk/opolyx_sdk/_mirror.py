@@ -74,16 +74,6 @@ class Mirror:
             missed=missed,
         )
 
-    def says_the_same(self, other: "Mirror") -> bool:
-        """Whether, at the same `seq`, neither the game's life nor a deadline has changed.
-
-        An operator can end a game, and a server that was away moves deadlines, without an update.
-        """
-        return self.state == other.state and self._deadlines() == other._deadlines()
-
-    def _deadlines(self) -> list[tuple[str, int]]:
-        return [(one.decision_id, one.deadline_unix_ms) for one in self.decisions]
-
     def matches(self, digest: bytes) -> bool:
         """Whether the mirrored state has this digest; an absent digest says nothing."""
         return not digest or digest == state_digest(self.view)

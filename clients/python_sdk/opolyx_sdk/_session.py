@@ -59,6 +59,16 @@ class Updated:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """A game has changed without an update, as its mirror shows: a deadline moved, or it is void.
+
+    An operator can end a game, and a server that was away gives whoever is awaited more time.
+    """
+
+    game_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Closed:
     """A game is no longer received, because of `error`."""
 
@@ -92,7 +102,7 @@ class Drained:
 
 _MOST_UNSERVED: Final = 3
 
-Signal: TypeAlias = Opened | Updated | Closed | Answered | RetryLater | Drained
+Signal: TypeAlias = Opened | Updated | Changed | Closed | Answered | RetryLater | Drained
 
 
 @dataclass(slots=True)
@@ -270,8 +280,8 @@ class Session:
         attachment.distrusted = False
         if old is None:
             return [Opened(attachment.game_id), *self._release(mirror)]
-        if old.seq == snapshot.seq and not repaired and mirror.says_the_same(old):
-            return []
+        if old.seq == snapshot.seq and not repaired:
+            return [Changed(attachment.game_id)]
         missed = max(0, snapshot.seq - old.seq)
         update = mirror.as_update(snapshot.now_unix_ms, missed)
         return [Updated(update), *self._release(mirror)]

@@ -16,6 +16,7 @@ from opolyx_sdk._inbox import Inbox
 from opolyx_sdk._mirror import Mirror
 from opolyx_sdk._session import (
     Answered,
+    Changed,
     Closed,
     Drained,
     Opened,
@@ -229,6 +230,8 @@ class GameStream:
                 self._end_if_over(game_id)
                 if (opening := self._opening.pop(game_id, None)) and not opening.done():
                     opening.set_result(None)
+            case Changed(game_id):
+                self._end_if_over(game_id)
             case Closed(game_id, error):
                 self._fail_game(game_id, error)
             case Answered():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from opolyx_sdk import _frames
 from opolyx_sdk._convert import read
-from opolyx_sdk._session import Answered, Closed, Opened, Session, Signal, Updated
+from opolyx_sdk._session import Answered, Changed, Closed, Opened, Session, Signal, Updated
 from opolyx_sdk.actions import Roll
 from opolyx_sdk.enums import GameState
 from opolyx_sdk.updates import Update
@@ -191,7 +191,7 @@ def test_frames_of_games_not_open_are_nothing() -> None:
     assert [Opened("g")] == wire.session.receive(_frames.Frame("g", snapshot))
 
 
-def test_a_snapshot_of_the_same_update_tells_of_a_game_that_became_void() -> None:
+def test_a_game_that_became_void_is_told_without_repeating_an_update() -> None:
     wire = Wire()
     wire.session.attach("g")
     wire.connect()
@@ -199,13 +199,13 @@ def test_a_snapshot_of_the_same_update_tells_of_a_game_that_became_void() -> Non
     snapshot = read(wire.game.snapshot(), _frames.Snapshot)
     void = dataclasses.replace(snapshot, state=GameState.VOID)
 
-    assert [] == wire.session.receive(_frames.Frame("g", snapshot))
-    (told, *_) = wire.session.receive(_frames.Frame("g", void))
-    assert isinstance(told, Updated)
-    assert GameState.VOID == told.update.state
+    assert [Changed("g")] == wire.session.receive(_frames.Frame("g", void))
+    mirror = wire.session.mirror("g")
+    assert mirror is not None
+    assert mirror.ended
 
 
-def test_a_snapshot_of_the_same_update_tells_of_a_deadline_that_moved() -> None:
+def test_a_deadline_that_moved_is_known_without_repeating_an_update() -> None:
     wire = Wire()
     wire.session.attach("g")
     wire.connect()
@@ -215,6 +215,7 @@ def test_a_snapshot_of_the_same_update_tells_of_a_deadline_that_moved() -> None:
     later = dataclasses.replace(decision, deadline_unix_ms=decision.deadline_unix_ms + 10_000)
     moved = dataclasses.replace(snapshot, decisions=(later, *others))
 
-    (told, *_) = wire.session.receive(_frames.Frame("g", moved))
-    assert isinstance(told, Updated)
-    assert later.deadline_unix_ms == told.update.decisions[0].deadline_unix_ms
+    assert [Changed("g")] == wire.session.receive(_frames.Frame("g", moved))
+    mirror = wire.session.mirror("g")
+    assert mirror is not None
+    assert later.deadline_unix_ms == mirror.decisions[0].deadline_unix_ms

@@ -250,6 +250,20 @@ async def test_iteration_ends_with_the_game(served: tuple[ScriptedEngine, AsyncC
     await engine.until(lambda: not engine.streams)
 
 
+async def test_iteration_ends_when_the_game_becomes_void(
+    served: tuple[ScriptedEngine, AsyncClient],
+) -> None:
+    engine, client = served
+    async with client.play("g1") as game:
+        waiting = asyncio.create_task(anext(game, None))
+        engine.game().state = engine_service_pb2.GAME_STATE_VOID
+        frame = engine_service_pb2.Frame(game_id="g1", snapshot=engine.game().snapshot())
+        engine.send(frame)
+
+        assert await asyncio.wait_for(waiting, 5) is None
+        assert GameState.VOID is game.state
+
+
 async def test_many_games_share_one_stream(served: tuple[ScriptedEngine, AsyncClient]) -> None:
     engine, client = served
     for number in range(20):

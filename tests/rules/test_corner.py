@@ -158,6 +158,19 @@ def test_less_than_the_stake_is_offered_nothing(ruleset: str, cash: int, phase: 
 
 
 @pytest.mark.rule("CORNER-2")
+@pytest.mark.parametrize("ruleset", WAGERS)
+def test_the_last_cash_can_be_staked(ruleset: str) -> None:
+    state = table(ruleset, at={0: 17}, cash={0: RULESETS[ruleset].wager_stake})
+    roll(state, 1, 2)
+    wagers = [action for action in legal_actions(state, 0) if action[KIND] == WAGER]
+
+    assert len(WAGER_MASKS) == len(wagers)
+    act(state, (WAGER, 0, mask_of((1,))), wager=6)
+    assert 0 == state.cash[0]
+    assert 0 == state.out_order[0]
+
+
+@pytest.mark.rule("CORNER-2")
 @pytest.mark.parametrize("numbers", [(), (1, 2, 3, 4), (7,), (0,)])
 @pytest.mark.parametrize("ruleset", WAGERS)
 def test_other_choices_are_refused(ruleset: str, numbers: tuple[int, ...]) -> None:

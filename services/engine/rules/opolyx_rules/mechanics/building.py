@@ -10,7 +10,7 @@ from opolyx_rules.content.boards import (
     STREET,
 )
 from opolyx_rules.events import BUILDING_BUILT, BUILDING_SOLD, Log
-from opolyx_rules.ids import BANK, CASH_BUILD, CASH_SELL_BUILDING, Seat, Square
+from opolyx_rules.ids import BANK, CASH_BUILD, CASH_SELL_BUILDING, NOBODY, Seat, Square
 from opolyx_rules.mechanics.cash import move_cash
 from opolyx_rules.queries import (
     group_mortgaged,
@@ -128,11 +128,11 @@ def cheapest_sellable(state: State, seat: Seat) -> Square:
     """The level that the game sells first for a seat: cheapest group, its highest street (DEBT-3).
 
     Returns:
-        The square, or -1 when the seat has no building.
+        The square; NOBODY when the seat has no building.
     """
-    best, best_key = -1, (0, 0, 0)
+    best, best_key = NOBODY, (0, 0, 0)
     for square in sellable(state, seat):
         key = (BUILD_COST[square], GROUP[square], -state.level[square])
-        if best < 0 or key < best_key:
+        if best == NOBODY or key < best_key:
             best, best_key = square, key
     return best

@@ -69,10 +69,10 @@ def mortgage(state: State, seat: Seat, square: Square, log: Log) -> None:
 
 
 def cheapest_mortgageable(state: State, seat: Seat) -> Square:
-    """The property that the game mortgages first for a seat (DEBT-3); -1 when there is none."""
-    best = -1
+    """The property that the game mortgages first for a seat (DEBT-3); NOBODY for none."""
+    best = NOBODY
     for square in mortgageable(state, seat):
-        if best < 0 or PRICE[square] < PRICE[best]:
+        if best == NOBODY or PRICE[square] < PRICE[best]:
             best = square
     return best
 

@@ -3,10 +3,10 @@
 from opolyx_rules.actions import ARGUMENT, CHOOSE_SQUARE, CHOOSE_SQUARE_BY, KIND, SEAT, Action
 from opolyx_rules.chance import Chance
 from opolyx_rules.events import SQUARE_CHOSEN, Log
-from opolyx_rules.ids import SQUARES, Seat
+from opolyx_rules.ids import Seat
 from opolyx_rules.mechanics.movement import teleport
 from opolyx_rules.phases.phase import TimedOutPhase
-from opolyx_rules.reasons import INVALID_ACTION, Refusal
+from opolyx_rules.reasons import Refusal
 from opolyx_rules.state import State
 
 
@@ -22,11 +22,7 @@ class TriplePhase(TimedOutPhase):
 
     def refuse(self, state: State, action: Action) -> Refusal | None:
         """See `Phase`."""
-        if action[KIND] != CHOOSE_SQUARE:
-            return self.wrong(action)
-        if 0 <= action[ARGUMENT] < SQUARES:
-            return None
-        return Refusal(INVALID_ACTION, "DIE-5", (("square", action[ARGUMENT]),))
+        return None if action[KIND] == CHOOSE_SQUARE else self.wrong(action)
 
     def take(self, state: State, action: Action, chance: Chance, log: Log) -> None:
         """See `Phase`."""

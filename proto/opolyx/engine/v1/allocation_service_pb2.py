@@ -26,47 +26,51 @@ from opolyx.engine.v1 import engine_service_pb2 as opolyx_dot_engine_dot_v1_dot_
 from opolyx.engine.v1 import game_pb2 as opolyx_dot_engine_dot_v1_dot_game__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)opolyx/engine/v1/allocation_service.proto\x12\x10opolyx.engine.v1\x1a%opolyx/engine/v1/engine_service.proto\x1a\x1bopolyx/engine/v1/game.proto\"(\n\x12ReserveGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\":\n\x13ReserveGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommitment\x18\x02 \x01(\x0c\"\x97\x01\n\x11\x43reateGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12/\n\x05seats\x18\x03 \x03(\x0b\x32 .opolyx.engine.v1.SeatAssignment\x12/\n\x07options\x18\x04 \x01(\x0b\x32\x1e.opolyx.engine.v1.HouseOptions\"E\n\x0eSeatAssignment\x12$\n\x04seat\x18\x01 \x01(\x0b\x32\x16.opolyx.engine.v1.Seat\x12\r\n\x05nonce\x18\x02 \x01(\x0c\"\xae\x01\n\x0cHouseOptions\x12\x17\n\nstart_cash\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tround_cap\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x19\n\x0cturn_seconds\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x16\n\twatchable\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\r\n\x0b_start_cashB\x0c\n\n_round_capB\x0f\n\r_turn_secondsB\x0c\n\n_watchable\"%\n\x12\x43reateGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"1\n\x0e\x45ndGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"=\n\x0f\x45ndGameResponse\x12*\n\x05state\x18\x01 \x01(\x0e\x32\x1b.opolyx.engine.v1.GameState\"4\n\x11WatchFactsRequest\x12\r\n\x05\x61\x66ter\x18\x01 \x01(\x04\x12\x10\n\x08\x63onsumer\x18\x02 \x01(\t\";\n\x12WatchFactsResponse\x12%\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x16.opolyx.engine.v1.Fact\"\xea\x01\n\x04\x46\x61\x63t\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x12\n\nat_unix_ms\x18\x03 \x01(\x03\x12\x37\n\rseat_released\x18\x04 \x01(\x0b\x32\x1e.opolyx.engine.v1.SeatReleasedH\x00\x12\x37\n\rgame_finished\x18\x05 \x01(\x0b\x32\x1e.opolyx.engine.v1.GameFinishedH\x00\x12\x33\n\x0bgame_voided\x18\x06 \x01(\x0b\x32\x1c.opolyx.engine.v1.GameVoidedH\x00\x42\x06\n\x04kind\"D\n\x0cSeatReleased\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x13\n\x0bsurrendered\x18\x03 \x01(\x08\"\xc7\x01\n\x0cGameFinished\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12-\n\txp_scheme\x18\x02 \x01(\x0e\x32\x1a.opolyx.engine.v1.XpScheme\x12%\n\x05seats\x18\x03 \x03(\x0b\x32\x16.opolyx.engine.v1.Seat\x12,\n\x06result\x18\x04 \x01(\x0b\x32\x1c.opolyx.engine.v1.ResultView\x12\x0e\n\x06places\x18\x05 \x01(\r\x12\x12\n\nlog_digest\x18\x06 \x01(\x0c\"0\n\nGameVoided\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x12\n\nplayer_ids\x18\x02 \x03(\t\"#\n\x13SetAdmissionRequest\x12\x0c\n\x04open\x18\x01 \x01(\x08\"$\n\x14SetAdmissionResponse\x12\x0c\n\x04open\x18\x01 \x01(\x08*i\n\x08XpScheme\x12\x19\n\x15XP_SCHEME_UNSPECIFIED\x10\x00\x12\x12\n\x0eXP_SCHEME_NONE\x10\x01\x12\x14\n\x10XP_SCHEME_WINNER\x10\x02\x12\x18\n\x14XP_SCHEME_EVERY_SEAT\x10\x03\x32\xd2\x03\n\x11\x41llocationService\x12Z\n\x0bReserveGame\x12$.opolyx.engine.v1.ReserveGameRequest\x1a%.opolyx.engine.v1.ReserveGameResponse\x12W\n\nCreateGame\x12#.opolyx.engine.v1.CreateGameRequest\x1a$.opolyx.engine.v1.CreateGameResponse\x12N\n\x07\x45ndGame\x12 .opolyx.engine.v1.EndGameRequest\x1a!.opolyx.engine.v1.EndGameResponse\x12Y\n\nWatchFacts\x12#.opolyx.engine.v1.WatchFactsRequest\x1a$.opolyx.engine.v1.WatchFactsResponse0\x01\x12]\n\x0cSetAdmission\x12%.opolyx.engine.v1.SetAdmissionRequest\x1a&.opolyx.engine.v1.SetAdmissionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)opolyx/engine/v1/allocation_service.proto\x12\x10opolyx.engine.v1\x1a%opolyx/engine/v1/engine_service.proto\x1a\x1bopolyx/engine/v1/game.proto\"d\n\x11\x43heckTableRequest\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\r\n\x05seats\x18\x02 \x01(\r\x12/\n\x07options\x18\x03 \x01(\x0b\x32\x1e.opolyx.engine.v1.HouseOptions\"\x14\n\x12\x43heckTableResponse\"(\n\x12ReserveGameRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\":\n\x13ReserveGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x12\n\ncommitment\x18\x02 \x01(\x0c\"\x97\x01\n\x11\x43reateGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\x12/\n\x05seats\x18\x03 \x03(\x0b\x32 .opolyx.engine.v1.SeatAssignment\x12/\n\x07options\x18\x04 \x01(\x0b\x32\x1e.opolyx.engine.v1.HouseOptions\"E\n\x0eSeatAssignment\x12$\n\x04seat\x18\x01 \x01(\x0b\x32\x16.opolyx.engine.v1.Seat\x12\r\n\x05nonce\x18\x02 \x01(\x0c\"\xae\x01\n\x0cHouseOptions\x12\x17\n\nstart_cash\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x16\n\tround_cap\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x19\n\x0cturn_seconds\x18\x03 \x01(\rH\x02\x88\x01\x01\x12\x16\n\twatchable\x18\x04 \x01(\x08H\x03\x88\x01\x01\x42\r\n\x0b_start_cashB\x0c\n\n_round_capB\x0f\n\r_turn_secondsB\x0c\n\n_watchable\"%\n\x12\x43reateGameResponse\x12\x0f\n\x07game_id\x18\x01 \x01(\t\"1\n\x0e\x45ndGameRequest\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"=\n\x0f\x45ndGameResponse\x12*\n\x05state\x18\x01 \x01(\x0e\x32\x1b.opolyx.engine.v1.GameState\"4\n\x11WatchFactsRequest\x12\r\n\x05\x61\x66ter\x18\x01 \x01(\x04\x12\x10\n\x08\x63onsumer\x18\x02 \x01(\t\";\n\x12WatchFactsResponse\x12%\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x16.opolyx.engine.v1.Fact\"\xea\x01\n\x04\x46\x61\x63t\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x0f\n\x07game_id\x18\x02 \x01(\t\x12\x12\n\nat_unix_ms\x18\x03 \x01(\x03\x12\x37\n\rseat_released\x18\x04 \x01(\x0b\x32\x1e.opolyx.engine.v1.SeatReleasedH\x00\x12\x37\n\rgame_finished\x18\x05 \x01(\x0b\x32\x1e.opolyx.engine.v1.GameFinishedH\x00\x12\x33\n\x0bgame_voided\x18\x06 \x01(\x0b\x32\x1c.opolyx.engine.v1.GameVoidedH\x00\x42\x06\n\x04kind\"D\n\x0cSeatReleased\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x11\n\tplayer_id\x18\x02 \x01(\t\x12\x13\n\x0bsurrendered\x18\x03 \x01(\x08\"\xc7\x01\n\x0cGameFinished\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12-\n\txp_scheme\x18\x02 \x01(\x0e\x32\x1a.opolyx.engine.v1.XpScheme\x12%\n\x05seats\x18\x03 \x03(\x0b\x32\x16.opolyx.engine.v1.Seat\x12,\n\x06result\x18\x04 \x01(\x0b\x32\x1c.opolyx.engine.v1.ResultView\x12\x0e\n\x06places\x18\x05 \x01(\r\x12\x12\n\nlog_digest\x18\x06 \x01(\x0c\"0\n\nGameVoided\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x12\n\nplayer_ids\x18\x02 \x03(\t\"#\n\x13SetAdmissionRequest\x12\x0c\n\x04open\x18\x01 \x01(\x08\"$\n\x14SetAdmissionResponse\x12\x0c\n\x04open\x18\x01 \x01(\x08*i\n\x08XpScheme\x12\x19\n\x15XP_SCHEME_UNSPECIFIED\x10\x00\x12\x12\n\x0eXP_SCHEME_NONE\x10\x01\x12\x14\n\x10XP_SCHEME_WINNER\x10\x02\x12\x18\n\x14XP_SCHEME_EVERY_SEAT\x10\x03\x32\xab\x04\n\x11\x41llocationService\x12W\n\nCheckTable\x12#.opolyx.engine.v1.CheckTableRequest\x1a$.opolyx.engine.v1.CheckTableResponse\x12Z\n\x0bReserveGame\x12$.opolyx.engine.v1.ReserveGameRequest\x1a%.opolyx.engine.v1.ReserveGameResponse\x12W\n\nCreateGame\x12#.opolyx.engine.v1.CreateGameRequest\x1a$.opolyx.engine.v1.CreateGameResponse\x12N\n\x07\x45ndGame\x12 .opolyx.engine.v1.EndGameRequest\x1a!.opolyx.engine.v1.EndGameResponse\x12Y\n\nWatchFacts\x12#.opolyx.engine.v1.WatchFactsRequest\x1a$.opolyx.engine.v1.WatchFactsResponse0\x01\x12]\n\x0cSetAdmission\x12%.opolyx.engine.v1.SetAdmissionRequest\x1a&.opolyx.engine.v1.SetAdmissionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'opolyx.engine.v1.allocation_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_XPSCHEME']._serialized_start=1537
-  _globals['_XPSCHEME']._serialized_end=1642
-  _globals['_RESERVEGAMEREQUEST']._serialized_start=131
-  _globals['_RESERVEGAMEREQUEST']._serialized_end=171
-  _globals['_RESERVEGAMERESPONSE']._serialized_start=173
-  _globals['_RESERVEGAMERESPONSE']._serialized_end=231
-  _globals['_CREATEGAMEREQUEST']._serialized_start=234
-  _globals['_CREATEGAMEREQUEST']._serialized_end=385
-  _globals['_SEATASSIGNMENT']._serialized_start=387
-  _globals['_SEATASSIGNMENT']._serialized_end=456
-  _globals['_HOUSEOPTIONS']._serialized_start=459
-  _globals['_HOUSEOPTIONS']._serialized_end=633
-  _globals['_CREATEGAMERESPONSE']._serialized_start=635
-  _globals['_CREATEGAMERESPONSE']._serialized_end=672
-  _globals['_ENDGAMEREQUEST']._serialized_start=674
-  _globals['_ENDGAMEREQUEST']._serialized_end=723
-  _globals['_ENDGAMERESPONSE']._serialized_start=725
-  _globals['_ENDGAMERESPONSE']._serialized_end=786
-  _globals['_WATCHFACTSREQUEST']._serialized_start=788
-  _globals['_WATCHFACTSREQUEST']._serialized_end=840
-  _globals['_WATCHFACTSRESPONSE']._serialized_start=842
-  _globals['_WATCHFACTSRESPONSE']._serialized_end=901
-  _globals['_FACT']._serialized_start=904
-  _globals['_FACT']._serialized_end=1138
-  _globals['_SEATRELEASED']._serialized_start=1140
-  _globals['_SEATRELEASED']._serialized_end=1208
-  _globals['_GAMEFINISHED']._serialized_start=1211
-  _globals['_GAMEFINISHED']._serialized_end=1410
-  _globals['_GAMEVOIDED']._serialized_start=1412
-  _globals['_GAMEVOIDED']._serialized_end=1460
-  _globals['_SETADMISSIONREQUEST']._serialized_start=1462
-  _globals['_SETADMISSIONREQUEST']._serialized_end=1497
-  _globals['_SETADMISSIONRESPONSE']._serialized_start=1499
-  _globals['_SETADMISSIONRESPONSE']._serialized_end=1535
-  _globals['_ALLOCATIONSERVICE']._serialized_start=1645
-  _globals['_ALLOCATIONSERVICE']._serialized_end=2111
+  _globals['_XPSCHEME']._serialized_start=1661
+  _globals['_XPSCHEME']._serialized_end=1766
+  _globals['_CHECKTABLEREQUEST']._serialized_start=131
+  _globals['_CHECKTABLEREQUEST']._serialized_end=231
+  _globals['_CHECKTABLERESPONSE']._serialized_start=233
+  _globals['_CHECKTABLERESPONSE']._serialized_end=253
+  _globals['_RESERVEGAMEREQUEST']._serialized_start=255
+  _globals['_RESERVEGAMEREQUEST']._serialized_end=295
+  _globals['_RESERVEGAMERESPONSE']._serialized_start=297
+  _globals['_RESERVEGAMERESPONSE']._serialized_end=355
+  _globals['_CREATEGAMEREQUEST']._serialized_start=358
+  _globals['_CREATEGAMEREQUEST']._serialized_end=509
+  _globals['_SEATASSIGNMENT']._serialized_start=511
+  _globals['_SEATASSIGNMENT']._serialized_end=580
+  _globals['_HOUSEOPTIONS']._serialized_start=583
+  _globals['_HOUSEOPTIONS']._serialized_end=757
+  _globals['_CREATEGAMERESPONSE']._serialized_start=759
+  _globals['_CREATEGAMERESPONSE']._serialized_end=796
+  _globals['_ENDGAMEREQUEST']._serialized_start=798
+  _globals['_ENDGAMEREQUEST']._serialized_end=847
+  _globals['_ENDGAMERESPONSE']._serialized_start=849
+  _globals['_ENDGAMERESPONSE']._serialized_end=910
+  _globals['_WATCHFACTSREQUEST']._serialized_start=912
+  _globals['_WATCHFACTSREQUEST']._serialized_end=964
+  _globals['_WATCHFACTSRESPONSE']._serialized_start=966
+  _globals['_WATCHFACTSRESPONSE']._serialized_end=1025
+  _globals['_FACT']._serialized_start=1028
+  _globals['_FACT']._serialized_end=1262
+  _globals['_SEATRELEASED']._serialized_start=1264
+  _globals['_SEATRELEASED']._serialized_end=1332
+  _globals['_GAMEFINISHED']._serialized_start=1335
+  _globals['_GAMEFINISHED']._serialized_end=1534
+  _globals['_GAMEVOIDED']._serialized_start=1536
+  _globals['_GAMEVOIDED']._serialized_end=1584
+  _globals['_SETADMISSIONREQUEST']._serialized_start=1586
+  _globals['_SETADMISSIONREQUEST']._serialized_end=1621
+  _globals['_SETADMISSIONRESPONSE']._serialized_start=1623
+  _globals['_SETADMISSIONRESPONSE']._serialized_end=1659
+  _globals['_ALLOCATIONSERVICE']._serialized_start=1769
+  _globals['_ALLOCATIONSERVICE']._serialized_end=2324
 # @@protoc_insertion_point(module_scope)

@@ -50,6 +50,55 @@ XP_SCHEME_EVERY_SEAT: XpScheme.ValueType  # 3
 Global___XpScheme: _TypeAlias = XpScheme  # noqa: Y015
 
 @_typing.final
+class CheckTableRequest(_message.Message):
+    """Asks whether a game could be played so."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RULESET_FIELD_NUMBER: _builtins.int
+    SEATS_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    ruleset: _builtins.str
+    """The ruleset, "mode@edition"."""
+    seats: _builtins.int
+    """The number of seats."""
+    @_builtins.property
+    def options(self) -> Global___HouseOptions:
+        """House options; absent fields are the ruleset's own."""
+
+    def __init__(
+        self,
+        *,
+        ruleset: _builtins.str = ...,
+        seats: _builtins.int = ...,
+        options: Global___HouseOptions | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "ruleset", b"ruleset", "seats", b"seats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckTableRequest: _TypeAlias = CheckTableRequest  # noqa: Y015
+
+@_typing.final
+class CheckTableResponse(_message.Message):
+    """A game could be played so."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckTableResponse: _TypeAlias = CheckTableResponse  # noqa: Y015
+
+@_typing.final
 class ReserveGameRequest(_message.Message):
     """Reserves a game."""
 

@@ -35,6 +35,11 @@ class AllocationServiceStub(object):
         Args:
             channel: A grpc.Channel.
         """
+        self.CheckTable = channel.unary_unary(
+                '/opolyx.engine.v1.AllocationService/CheckTable',
+                request_serializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableRequest.SerializeToString,
+                response_deserializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableResponse.FromString,
+                _registered_method=True)
         self.ReserveGame = channel.unary_unary(
                 '/opolyx.engine.v1.AllocationService/ReserveGame',
                 request_serializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.ReserveGameRequest.SerializeToString,
@@ -65,6 +70,13 @@ class AllocationServiceStub(object):
 class AllocationServiceServicer(object):
     """Makes and ends games.
     """
+
+    def CheckTable(self, request, context):
+        """Says whether a game could be played so, without making one: refused as CreateGame would be, for its ruleset, its number of seats or its options.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
 
     def ReserveGame(self, request, context):
         """Reserves a game: makes its id and the server's secret, and commits to the secret before anybody joins (fair dice).
@@ -104,6 +116,11 @@ class AllocationServiceServicer(object):
 
 def add_AllocationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
+            'CheckTable': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckTable,
+                    request_deserializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableRequest.FromString,
+                    response_serializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableResponse.SerializeToString,
+            ),
             'ReserveGame': grpc.unary_unary_rpc_method_handler(
                     servicer.ReserveGame,
                     request_deserializer=opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.ReserveGameRequest.FromString,
@@ -140,6 +157,33 @@ def add_AllocationServiceServicer_to_server(servicer, server):
 class AllocationService(object):
     """Makes and ends games.
     """
+
+    @staticmethod
+    def CheckTable(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.engine.v1.AllocationService/CheckTable',
+            opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableRequest.SerializeToString,
+            opolyx_dot_engine_dot_v1_dot_allocation__service__pb2.CheckTableResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
 
     @staticmethod
     def ReserveGame(request,

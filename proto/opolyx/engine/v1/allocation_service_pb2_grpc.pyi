@@ -16,6 +16,8 @@ class AllocationServiceStub:
     """Makes and ends games."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
+    CheckTable: _aio.UnaryUnaryMultiCallable[_allocation_service_pb2.CheckTableRequest, _allocation_service_pb2.CheckTableResponse]
+    """Says whether a game could be played so, without making one: refused as CreateGame would be, for its ruleset, its number of seats or its options."""
     ReserveGame: _aio.UnaryUnaryMultiCallable[_allocation_service_pb2.ReserveGameRequest, _allocation_service_pb2.ReserveGameResponse]
     """Reserves a game: makes its id and the server's secret, and commits to the secret before anybody joins (fair dice)."""
     CreateGame: _aio.UnaryUnaryMultiCallable[_allocation_service_pb2.CreateGameRequest, _allocation_service_pb2.CreateGameResponse]
@@ -29,6 +31,14 @@ class AllocationServiceStub:
 
 class AllocationServiceServicer(metaclass=_abc_1.ABCMeta):
     """Makes and ends games."""
+
+    @_abc_1.abstractmethod
+    def CheckTable(
+        self,
+        request: _allocation_service_pb2.CheckTableRequest,
+        context: _aio.ServicerContext[_allocation_service_pb2.CheckTableRequest, _abc.Awaitable[_allocation_service_pb2.CheckTableResponse]],
+    ) -> _abc.Awaitable[_allocation_service_pb2.CheckTableResponse]:
+        """Says whether a game could be played so, without making one: refused as CreateGame would be, for its ruleset, its number of seats or its options."""
 
     @_abc_1.abstractmethod
     def ReserveGame(

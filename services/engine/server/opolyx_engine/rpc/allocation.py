@@ -14,17 +14,15 @@ from opolyx_engine.errors import (
     game_not_found,
     invalid_field,
     paused,
-    unknown_ruleset,
 )
 from opolyx_engine.fact_feed import FactFeed
 from opolyx_engine.fair_dice import new_reservation
-from opolyx_engine.header import GameHeader
 from opolyx_engine.registry import Registry
+from opolyx_engine.rpc.check_table import check_table
 from opolyx_engine.rpc.convert_facts import fact_to_proto
-from opolyx_engine.rpc.convert_seats import header_from_proto
+from opolyx_engine.rpc.convert_seats import header_from_proto, options_from_proto
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore, Reservation
-from opolyx_engine.table import ruleset_of
 from opolyx_rules.chance import commitment_of
 from opolyx_servicekit.wall_clock import Clock
 
@@ -55,6 +53,13 @@ class AllocationServicer(AllocationServiceServicer):
         self.draining = False
         """Whether the server goes away."""
 
+    async def CheckTable(
+        self, request: pb.CheckTableRequest, context: Any
+    ) -> pb.CheckTableResponse:
+        """Whether a game could be played so."""
+        check_table(request.ruleset, request.seats, options_from_proto(request.options))
+        return pb.CheckTableResponse()
+
     async def ReserveGame(
         self, request: pb.ReserveGameRequest, context: Any
     ) -> pb.ReserveGameResponse:
@@ -72,7 +77,9 @@ class AllocationServicer(AllocationServiceServicer):
     ) -> pb.CreateGameResponse:
         """Start a reserved game."""
         header = header_from_proto(request, POLICIES)
-        _check_ruleset(header)
+        if not header.game_id:
+            raise game_not_found(header.game_id)
+        check_table(header.ruleset, len(header.holders), header.options)
         stored = await self._store.game(header.game_id)
         if stored is not None and not stored.header:
             self._admit_new()
@@ -123,18 +130,3 @@ class AllocationServicer(AllocationServiceServicer):
         if kept is None:
             raise game_conflict(wanted.game_id)
         return kept
-
-
-def _check_ruleset(header: GameHeader) -> None:
-    """Whether the game can be played so; raises InvalidArgument."""
-    if not header.game_id:
-        raise game_not_found(header.game_id)
-    try:
-        ruleset = ruleset_of(header)
-    except KeyError:
-        raise unknown_ruleset(header.ruleset) from None
-    except ValueError as error:
-        raise invalid_field("options", str(error)) from None
-    if len(header.holders) not in ruleset.seat_counts():
-        counts = ", ".join(str(count) for count in ruleset.seat_counts())
-        raise invalid_field("seats", f"must be {counts} seats in {header.ruleset}")

@@ -40,22 +40,26 @@ def header_from_proto(
     Raises:
         InvalidArgument: a field is missing or out of range.
     """
-    options = request.options
     header = GameHeader(
         game_id=request.game_id,
         ruleset=request.ruleset,
         holders=tuple(_holder(seat, number, policies) for number, seat in enumerate(request.seats)),
-        options=HouseOptions(
-            start_cash=options.start_cash if options.HasField("start_cash") else None,
-            round_cap=options.round_cap if options.HasField("round_cap") else None,
-            turn_seconds=options.turn_seconds if options.HasField("turn_seconds") else None,
-        ),
-        watchable=options.watchable if options.HasField("watchable") else True,
+        options=options_from_proto(request.options),
+        watchable=request.options.watchable if request.options.HasField("watchable") else True,
     )
     players = [holder.player_id for holder in header.holders if holder.player_id]
     if len(set(players)) != len(players):
         raise invalid_field("seats", "must not hold a player twice")
     return header
+
+
+def options_from_proto(options: allocation.HouseOptions) -> HouseOptions:
+    """What the house changes of the ruleset."""
+    return HouseOptions(
+        start_cash=options.start_cash if options.HasField("start_cash") else None,
+        round_cap=options.round_cap if options.HasField("round_cap") else None,
+        turn_seconds=options.turn_seconds if options.HasField("turn_seconds") else None,
+    )
 
 
 def _holder(assignment: allocation.SeatAssignment, number: int, policies: frozenset[str]) -> Holder:

@@ -33,6 +33,7 @@ PHASE_OFFER: Final = 10
 LAST_PHASE: Final = 10
 
 # Frames of the phase stack that await nobody: the game goes on by itself when they come up.
+# All are above the phases.
 FRAME_TURN: Final = 20
 FRAME_LAND: Final = 21
 FRAME_LEAVE_JAIL: Final = 22

@@ -94,8 +94,8 @@ def leave_auction(state: State, seat: Seat, log: Log) -> None:
 def _restore_standing_bid(state: State) -> None:
     state.auction_bid = 0
     state.auction_leader = NOBODY
-    for seat, amount in state.auction_bids:
-        if seat in state.auction_queue and amount > state.auction_bid:
+    for seat, amount in state.auction_bids:  # rising: the last that counts is the highest
+        if seat in state.auction_queue:
             state.auction_bid = amount
             state.auction_leader = seat
 

@@ -19,8 +19,10 @@ from opolyx_rules.state import State
 def move_forward(state: State, seat: Seat, target: Square, manner: int, log: Log) -> None:
     """Walk clockwise to `target`; passing Start on the way pays the salary (TURN-5)."""
     origin = state.position[seat]
+    steps = (target - origin) % SQUARES
     _place(state, seat, target, manner, log)
-    if 0 < target < origin and _start_pays(state):
+    # Exactly SQUARES is a stop on Start, which `land_on_start` pays for.
+    if origin + steps > SQUARES and _start_pays(state):
         move_cash(state, BANK, seat, state.ruleset.salary, CASH_SALARY, log)
     state.push(FRAME_LAND, seat)
 

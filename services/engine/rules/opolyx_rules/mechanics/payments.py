@@ -49,9 +49,10 @@ def pay_in_proportion(state: State, debtor: Seat, fund: int, log: Log) -> int:
     """
     debt = required_debt(state, debtor)
     total = debt_total(debt)
+    available = min(fund, total)
     paid = 0
     for creditor, amount, cause in debt[1]:
-        share = amount if fund >= total else fund * amount // total
+        share = available * amount // total
         move_cash(state, debtor, creditor, share, cause, log)
         paid += share
     close_debt(state, debt)

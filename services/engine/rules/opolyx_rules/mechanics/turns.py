@@ -7,7 +7,6 @@ from opolyx_rules.ids import (
     FRAME_LAND,
     FRAME_LEAVE_JAIL,
     FRAME_TURN,
-    LAST_PHASE,
     MOVE_JUMP,
     NOBODY,
     PHASE_JAIL,
@@ -32,8 +31,8 @@ def advance(state: State, chance: Chance, log: Log) -> None:
     """Go on until a seat is awaited or the game is over."""
     while not state.over:
         kind, seat, argument, _ = state.stack[-1]
-        if kind <= LAST_PHASE:
-            return
+        if kind < FRAME_TURN:
+            return  # a phase, which waits for its seat
         if kind == FRAME_TURN:
             _continue_turn(state, seat, log)
         elif kind == FRAME_LAND:

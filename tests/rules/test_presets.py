@@ -10,6 +10,7 @@ import pytest
 
 from opolyx_rules import RULESETS
 from opolyx_rules.rule_book import FIELDS, shown
+from opolyx_rules.ruleset import BANKRUPT_LIQUIDATES, BANKRUPT_TO_TEAMMATE
 
 COLUMNS = [
     "classic@origins",
@@ -84,6 +85,10 @@ def test_preset_has_its_values(name: str) -> None:
 
     assert expected == {field: shown(RULESETS[name], field).replace(" ", "") for field in ROWS}
     assert SHARED == {field: asdict(RULESETS[name])[field] for field in SHARED}
+    # The rows show it only where there are sides.
+    assert RULESETS[name].team_bankruptcy == (
+        BANKRUPT_TO_TEAMMATE if name == "team@full" else BANKRUPT_LIQUIDATES
+    )
 
 
 def test_every_preset_and_every_field_is_here() -> None:

@@ -27,9 +27,11 @@ A refusal and a failed request never end a stream. No error ever holds a token.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from opolyx_sdk.enums import DetachReason
-from opolyx_sdk.refusals import Refusal
+if TYPE_CHECKING:  # the command line catches errors without needing either
+    from opolyx_sdk.enums import DetachReason
+    from opolyx_sdk.refusals import Refusal
 
 
 class OpolyxError(Exception):
@@ -125,7 +127,7 @@ class ServiceUnavailable(RequestError):
 class Refused(OpolyxError):
     """The rules refuse an action; nothing has changed."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: "Refusal") -> None:
         super().__init__(str(refusal))
         self.refusal = refusal
         """Why: the reason, the rule's id and the numbers."""
@@ -143,7 +145,7 @@ class GameError(OpolyxError):
 class GameClosed(GameError):
     """The server detached the client from a game."""
 
-    def __init__(self, game_id: str, reason: DetachReason, message: str = "") -> None:
+    def __init__(self, game_id: str, reason: "DetachReason", message: str = "") -> None:
         super().__init__(game_id, message or reason.name.lower().replace("_", " "))
         self.reason = reason
         """Why."""

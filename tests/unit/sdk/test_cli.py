@@ -111,6 +111,21 @@ def test_the_sdk_alone_brings_no_rules_no_server_and_no_settings() -> None:
     assert "[]" == done.stdout.strip()
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["version"], ["serve", "--help"]])
+def test_a_command_that_needs_no_network_loads_no_network(arguments: list[str]) -> None:
+    """What it loads is what it costs: a second of CPU before."""
+    code = (
+        "import sys; from opolyx_sdk.cli import main\n"
+        f"try: main({arguments})\n"
+        "except SystemExit: pass\n"
+        "heavy = {'grpc', 'google', 'asyncio', 'opolyx', 'opolyx_rules', 'opolyx_engine'}\n"
+        "print('loaded:', sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "loaded: []" == done.stdout.splitlines()[-1]
+
+
 def test_without_the_rules_local_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['opolyx_rules'] = None\n"

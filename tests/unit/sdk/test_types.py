@@ -1,6 +1,7 @@
 """The public surface: what is exported, frozen, documented and told in words."""
 
 import dataclasses
+import importlib
 import inspect
 from typing import Any
 
@@ -87,7 +88,7 @@ PINNED = [
 VALUES = [
     value
     for value in {
-        **vars(opolyx_sdk),
+        **{name: getattr(opolyx_sdk, name) for name in PINNED},
         **{one.__name__: one for one in (*actions.ACTION_TYPES, *events.EVENT_TYPES)},
     }.values()
     if inspect.isclass(value) and dataclasses.is_dataclass(value)
@@ -98,6 +99,17 @@ def test_exports_are_pinned() -> None:
     """A change here is a change of the public surface: say so in the changelog."""
     assert PINNED == sorted(opolyx_sdk.__all__)
     assert all(hasattr(opolyx_sdk, name) for name in PINNED)
+
+
+def test_every_export_has_its_home() -> None:
+    homes = opolyx_sdk._HOMES
+
+    assert set(PINNED) - {"__version__"} == set(homes)
+    assert set(PINNED) <= set(dir(opolyx_sdk))
+    for name, module in homes.items():
+        assert hasattr(importlib.import_module(f"opolyx_sdk.{module}"), name), name
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = getattr(opolyx_sdk, "nonsense")  # noqa: B009 - the checker knows it too
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: value.__name__)

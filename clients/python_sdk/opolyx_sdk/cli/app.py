@@ -1,26 +1,33 @@
-"""Commands and their options."""
+"""Commands and their options.
+
+A command imports what it needs when it runs: `opolyx --help` loads neither gRPC nor the rules.
+"""
 
 import json
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
-from rich.console import Console
 
-from opolyx_sdk.cli.embedded import find_embedded
 from opolyx_sdk.errors import OpolyxError
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("opolyx-sdk")
+
 
 app = App(
     name="opolyx",
     help="Play, serve and verify opolyx games.",
-    version=lambda: version("opolyx-sdk"),
+    help_format="plaintext",  # the default loads a Markdown renderer first
+    version=_version,
 )
-_errors = Console(stderr=True)
 
 _FAILED = 1
 _UNUSABLE = 2
@@ -47,7 +54,7 @@ def _complain(error: Exception) -> None:
     what = str(error)
     if isinstance(error, OSError) and error.strerror:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    _errors.print(f"opolyx: {what}", markup=False, highlight=False, soft_wrap=True)
+    print(f"opolyx: {what}", file=sys.stderr)
 
 
 @app.command
@@ -71,6 +78,7 @@ def serve(
     bot_delay_ms
         How long built-in bots wait before they act, milliseconds.
     """
+    from opolyx_sdk.cli.embedded import find_embedded
 
     def ready(address: str) -> None:
         print(f"opolyx serves on {address}, data in {data}; Ctrl-C stops it", flush=True)
@@ -196,6 +204,6 @@ def show_version(*, as_json: Annotated[bool, Parameter(name="--json", negative="
     as_json
         Print one JSON object.
     """
-    number = version("opolyx-sdk")
+    number = _version()
     print(json.dumps({"version": number}) if as_json else f"opolyx {number}")
     return 0

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -74,8 +75,12 @@ def _absurd(kind: type[Message], chance: random.Random) -> Message:
             value.CopyFrom(_absurd(type(value), chance))
         elif isinstance(value, str | bytes | int):
             _set_absurd(message, field, chance)
-        else:
+        elif field.type == FieldDescriptor.TYPE_STRING:
             value.extend(chance.choices(_TEXTS, k=50))
+        else:
+            for number in chance.choices(_NUMBERS, k=chance.choice((1, 50, 200))):
+                with suppress(ValueError):  # out of the type's range
+                    value.append(number)
     return message
 
 

@@ -237,6 +237,9 @@ class FactTeller(engine_grpc.AllocationServiceServicer):
     async def CreateGame(self, request: Any, context: Any) -> Any:
         raise NotImplementedError
 
+    async def CheckTable(self, request: Any, context: Any) -> Any:
+        raise NotImplementedError
+
     async def EndGame(self, request: Any, context: Any) -> Any:
         raise NotImplementedError
 

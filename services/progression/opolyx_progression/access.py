@@ -23,6 +23,10 @@ ACCESS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         f"/{SERVICE_NAME}/ListCards": _EVERYBODY,
         f"/{SERVICE_NAME}/SetEntitlements": _OPERATOR,
         f"/{SERVICE_NAME}/GetGrants": _SERVICE,
+        f"/{SERVICE_NAME}/Audit": _OPERATOR,
+        f"/{SERVICE_NAME}/ListDeadLetters": _OPERATOR,
+        f"/{SERVICE_NAME}/RetryDeadLetters": _OPERATOR,
+        f"/{SERVICE_NAME}/ListEntitlementChanges": _OPERATOR,
     }
 )
 """By full method name, the roles that may call it."""

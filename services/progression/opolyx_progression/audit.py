@@ -2,10 +2,11 @@
 
 import asyncio
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from opolyx_progression.awards import TABLES
+from opolyx_progression.awards import TABLES, AwardTable
 from opolyx_progression.cards import Card
 from opolyx_progression.leaderboards import rating_score, standing_scores
 from opolyx_progression.ratings import Rating
@@ -15,6 +16,7 @@ from opolyx_progression.store.base import LastChange, LedgerEntry, Store, Stored
 _GAMES_AT_ONCE: Final = 200
 _PLAYERS_AT_ONCE: Final = 1_000
 _MOST_REPORTED: Final = 100
+_LONGEST_SHOWN: Final = 1_000
 _TOLERANCE: Final = 1e-9  # another machine's arithmetic may differ in the last place
 
 
@@ -23,7 +25,7 @@ class Drift:
     """One stored value that isn't what the results say."""
 
     kind: str
-    """`award`, `cards`, `standing`, `rating`, `score` or `counts`."""
+    """`award`, `cards`, `standing`, `rating`, `score`, `counts` or `entitlement`."""
 
     subject: str
     """Whose it is."""
@@ -54,26 +56,35 @@ class AuditReport:
     drifts: list[Drift] = field(default_factory=list)
     """The first hundred of them."""
 
+    at_unix_ms: int = 0
+    """When it ended, where anybody noted that."""
+
     def add(self, kind: str, subject: str, stored: object, computed: object) -> None:
         """Note a difference."""
         self.drift += 1
         if len(self.drifts) < _MOST_REPORTED:
-            self.drifts.append(Drift(kind, subject, repr(stored), repr(computed)))
+            self.drifts.append(Drift(kind, subject, _shown(stored), _shown(computed)))
 
 
-async def audit(store: Store, *, count_boards: bool = False) -> AuditReport:
+async def audit(
+    store: Store, *, count_boards: bool = False, tables: Mapping[int, AwardTable] = TABLES
+) -> AuditReport:
     """Recompute all that was settled before now; games that are settled meanwhile don't matter.
+
+    Each game is settled again by the award table it was settled by.
 
     Args:
         store: what to audit.
         count_boards: whether to count the players of each leaderboard too, which keeps other
             readers waiting on a large store.
+        tables: every award table there ever was, by version.
     """
-    auditor = _Auditor(store, await store.last_sequence())
+    auditor = _Auditor(store, await store.last_sequence(), tables)
     await auditor.recompute_games()
     await auditor.compare_standings()
     await auditor.compare_ratings()
     await auditor.compare_scores()
+    await auditor.compare_entitlements()
     if count_boards:
         for board in await store.miscounted_boards():
             auditor.report.add("counts", board, "other counts", "those of its scores")
@@ -83,9 +94,10 @@ async def audit(store: Store, *, count_boards: bool = False) -> AuditReport:
 class _Auditor:
     """One audit: the state recomputed so far."""
 
-    def __init__(self, store: Store, until: int) -> None:
+    def __init__(self, store: Store, until: int, tables: Mapping[int, AwardTable]) -> None:
         self._store = store
         self._until = until
+        self._tables = tables
         self._standings: dict[str, Standing] = {}
         self._ratings: dict[str, dict[str, Rating]] = {}  # mode, player id
         self.report = AuditReport()
@@ -111,7 +123,7 @@ class _Auditor:
     def _compare_game(self, result: StoredResult, entries: list[LedgerEntry]) -> None:
         game = result.game
         self.report.games += 1
-        table = TABLES.get(result.table_version)
+        table = self._tables.get(result.table_version)
         if table is None:
             self.report.add("award", game.game_id, result.table_version, "no such award table")
             return
@@ -177,6 +189,11 @@ class _Auditor:
         for key, score in sorted(computed.items()):
             self.report.add("score", "/".join(key), None, score)
 
+    async def compare_entitlements(self) -> None:
+        """What a player is entitled to is what an operator said last."""
+        for player_id, stored, said in await self._store.strayed_entitlements():
+            self.report.add("entitlement", player_id, stored, said)
+
     def _scores(self) -> dict[tuple[str, str], int]:
         """By board and player id."""
         scores = [one for standing in self._standings.values() for one in standing_scores(standing)]
@@ -190,6 +207,10 @@ class _Auditor:
     def _is_settled(self, row: LastChange) -> bool:
         """Whether the row is as of the games recomputed; else a later game changed it."""
         return row.sequence <= self._until
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:_LONGEST_SHOWN]
 
 
 def _cards_of(settlement: Settlement, player_id: str) -> tuple[Card, ...]:

@@ -5,9 +5,9 @@ repeats a delivery at worst, and the store knows a repetition by its game. A fac
 processed is buried by the store; only a store or an engine that is away makes this wait.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import structlog
@@ -16,7 +16,7 @@ from opolyx_progression.awards import awards_of
 from opolyx_progression.deliveries import Delivery, Outcome
 from opolyx_progression.games import FinishedGame
 from opolyx_progression.metrics import ProgressionMetrics
-from opolyx_progression.store.base import Store
+from opolyx_progression.store.base import DeadLetter, Store
 from opolyx_servicekit.errors import EnvironmentFault
 from opolyx_servicekit.streams import BackOff, StreamLost, heard
 from opolyx_servicekit.wall_clock import Clock
@@ -24,7 +24,20 @@ from opolyx_servicekit.wall_clock import Clock
 _log = structlog.get_logger(__name__)
 
 _MOST_AT_ONCE: Final = 200
-_MOST_RETRIED: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retried:
+    """What became of dead letters that were tried again."""
+
+    tried: int
+    """How many were tried."""
+
+    processed: int
+    """How many of them are processed now."""
+
+    left: int
+    """How many dead letters are left."""
 
 
 class FactSource(Protocol):
@@ -87,18 +100,35 @@ class FactConsumer:
                 self._metrics.connected.set(0)
             await self._wait()
 
-    async def retry_dead_letters(self) -> int:
-        """Process what couldn't be once more, as this program may know better; how many it did."""
-        letters = await self._store.dead_letters(_MOST_RETRIED)
-        outcomes: list[Outcome] = []
-        for letter in letters:
-            delivery = replace(self._source.parse(letter.raw), number=letter.number)
-            outcomes += await self._store.apply([delivery], now_ms=self._clock.now_ms())
-        done = sum(outcome is not Outcome.BURIED for outcome in outcomes)
-        if letters:
-            _log.info("dead_letters_retried", letters=len(letters), done=done)
-        self._metrics.dead_letters.set(await self._store.dead_letter_count())
-        return done
+    async def retry_dead_letters(self, numbers: Sequence[int] = ()) -> Retried:
+        """Process what couldn't be once more, as this program may know better.
+
+        Args:
+            numbers: of which facts; empty for all. Those that aren't dead letters are left out.
+        """
+        tried = processed = 0
+        async for letters in self._dead_letters(numbers):
+            outcomes = await self._apply([self._read_again(letter) for letter in letters])
+            tried += len(letters)
+            processed += sum(outcome is not Outcome.BURIED for outcome in outcomes)
+        left = await self._store.dead_letter_count()
+        self._metrics.dead_letters.set(left)
+        if tried:
+            _log.info("dead_letters_retried", tried=tried, processed=processed, left=left)
+        return Retried(tried=tried, processed=processed, left=left)
+
+    async def _dead_letters(self, numbers: Sequence[int]) -> AsyncIterator[list[DeadLetter]]:
+        if numbers:
+            found = [await self._store.dead_letter(number) for number in sorted(set(numbers))]
+            yield [letter for letter in found if letter is not None]
+            return
+        after = 0
+        while letters := await self._store.dead_letters(after=after, limit=_MOST_AT_ONCE):
+            yield letters
+            after = letters[-1].number
+
+    def _read_again(self, letter: DeadLetter) -> Delivery:
+        return replace(self._source.parse(letter.raw), number=letter.number, game_id=letter.game_id)
 
     async def _follow(self) -> None:
         """One stream, from the cursor until it ends or skips a number."""
@@ -119,11 +149,18 @@ class FactConsumer:
                     last = max([last or 0, *(delivery.number for delivery in whole)])
 
     async def take(self, batch: Sequence[Delivery]) -> None:
-        """Apply some facts."""
+        """Apply some facts of the stream."""
         if not batch:
             return
-        now_ms = self._clock.now_ms()
-        outcomes = await self._store.apply(batch, now_ms=now_ms)
+        outcomes = await self._apply(batch)
+        age_ms = self._clock.now_ms() - batch[-1].at_unix_ms
+        self._metrics.lag_seconds.set(max(0, age_ms) / 1000)
+        if Outcome.BURIED in outcomes:
+            self._metrics.dead_letters.set(await self._store.dead_letter_count())
+
+    async def _apply(self, batch: Sequence[Delivery]) -> list[Outcome]:
+        """Apply facts and count what became of them."""
+        outcomes = await self._store.apply(batch, now_ms=self._clock.now_ms())
         for delivery, outcome in zip(batch, outcomes, strict=True):
             self._metrics.facts.labels(outcome.value).inc()
             if outcome is Outcome.SETTLED and isinstance(delivery.effect, FinishedGame):
@@ -131,9 +168,7 @@ class FactConsumer:
                 _log.info("game_settled", game_id=delivery.game_id, fact=delivery.number)
             elif outcome is Outcome.BURIED:
                 _log.error("fact_buried", game_id=delivery.game_id, fact=delivery.number)
-        self._metrics.lag_seconds.set(max(0, now_ms - batch[-1].at_unix_ms) / 1000)
-        if Outcome.BURIED in outcomes:
-            self._metrics.dead_letters.set(await self._store.dead_letter_count())
+        return outcomes
 
     async def _wait(self) -> None:
         wait_ms = round(self._back_off.next_seconds() * 1000)

@@ -56,6 +56,11 @@ class ProgressionMetrics:
             registry=registry,
         )
 
+    def audited(self, drift: int, at_unix_ms: int) -> None:
+        """Show what an audit found."""
+        self.award_drift.set(drift)
+        self.audited_unix_seconds.set(at_unix_ms / 1000)
+
     def awarded(self, awards: Iterable[Award]) -> None:
         """Count awards."""
         for award in awards:

@@ -5,11 +5,11 @@ from types import TracebackType
 from typing import Final, Self
 
 import grpc
-import structlog
 from prometheus_client import CollectorRegistry
 
 from opolyx_progression.access import ACCESS, ROLES, SERVICE_NAME
-from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.audit import AuditReport
+from opolyx_progression.auditing import Auditing
 from opolyx_progression.facts import FactConsumer
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.rpc.fact_source import EngineFactSource
@@ -19,8 +19,6 @@ from opolyx_progression.store.base import Store
 from opolyx_servicekit.streams import BackOff
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
-
-_log = structlog.get_logger(__name__)
 
 
 class ProgressionService:
@@ -72,31 +70,22 @@ class ProgressionService:
             back_off=BackOff(settings.retry_base_seconds, settings.retry_cap_seconds),
         )
         self._tasks = TaskOwner("progression")
+        self._auditing = Auditing(store, self._clock, self.metrics, self._tasks)
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Serve progression on `server`."""
-        add_progression(server, self._store, self._clock)
+        add_progression(server, self._store, self._clock, self._auditing, self._consumer)
 
     async def audit(self) -> AuditReport:
         """Recompute everything and set the metric of drift."""
-        report = await audit(self._store)
-        self.metrics.award_drift.set(report.drift)
-        self.metrics.audited_unix_seconds.set(self._clock.now_ms() / 1000)
-        for drift in report.drifts:
-            _log.error(
-                "award_drift",
-                kind=drift.kind,
-                subject=drift.subject,
-                stored=drift.stored,
-                computed=drift.computed,
-            )
-        return report
+        return await self._auditing.run()
 
     async def __aenter__(self) -> Self:
         """Begin to consume facts."""
         self._tasks.start(self._consumer.run(), name="facts")
         if self._settings.audit_seconds:
-            self._tasks.start(self._audit_for_ever(), name="audit")
+            audits = self._auditing.run_for_ever(self._settings.audit_seconds)
+            self._tasks.start(audits, name="audits")
         return self
 
     async def __aexit__(
@@ -107,13 +96,3 @@ class ProgressionService:
     ) -> None:
         """Stop consuming."""
         await self._tasks.close()
-
-    async def _audit_for_ever(self) -> None:
-        """A failed audit is logged and tried again at the next interval."""
-        interval_ms = round(self._settings.audit_seconds * 1000)
-        while True:
-            await self._clock.sleep_until(self._clock.now_ms() + interval_ms)
-            try:
-                await self.audit()
-            except Exception:
-                _log.exception("audit_failed")

@@ -19,6 +19,10 @@ EXPECTED = {
     "ListCards": EVERYBODY,
     "SetEntitlements": {"operator"},
     "GetGrants": {"service"},
+    "Audit": {"operator"},
+    "ListDeadLetters": {"operator"},
+    "RetryDeadLetters": {"operator"},
+    "ListEntitlementChanges": {"operator"},
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from opolyx_progression.audit import audit
+from opolyx_progression.awards import CURRENT
 from opolyx_progression.cards import draw_card
 from opolyx_progression.deliveries import Delivery, Outcome
 from opolyx_progression.games import FinishedGame, Scheme
@@ -179,7 +180,7 @@ async def test_senseless_fact_is_buried_and_blocks_no_other(store: SqliteStore) 
 
     assert [Outcome.SETTLED, Outcome.BURIED, Outcome.SETTLED] == outcomes
     assert 500 == (await store.profile("p_a")).standing.xp
-    letter = (await store.dead_letters(10))[0]
+    letter = (await store.dead_letters(after=0, limit=10))[0]
     assert (2, facts[1].SerializeToString(deterministic=True)) == (letter.number, letter.raw)
     assert "xp_scheme" in letter.problem
 
@@ -306,7 +307,12 @@ def _survives(path: Path, batch: list[Delivery], statements: int) -> bool:
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            apply_all(CrashingConnection(connection, statements), batch, 1)  # type: ignore[arg-type]
+            apply_all(
+                CrashingConnection(connection, statements),  # type: ignore[arg-type]
+                batch,
+                1,
+                CURRENT,
+            )
         except Crash:
             return False  # closed without a commit, as a killed process leaves it
         connection.execute("COMMIT")

@@ -913,3 +913,375 @@ class CardBonus(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CardBonus: _TypeAlias = CardBonus  # noqa: Y015
+
+@_typing.final
+class AuditRequest(_message.Message):
+    """Audits."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_BOARDS_FIELD_NUMBER: _builtins.int
+    count_boards: _builtins.bool
+    """Whether to count the players of each leaderboard too, which keeps other readers waiting for
+    seconds where there are millions of them.
+    """
+    def __init__(
+        self,
+        *,
+        count_boards: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_boards", b"count_boards"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AuditRequest: _TypeAlias = AuditRequest  # noqa: Y015
+
+@_typing.final
+class AuditResponse(_message.Message):
+    """What the audit found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REPORT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def report(self) -> Global___AuditReport:
+        """The report."""
+
+    def __init__(
+        self,
+        *,
+        report: Global___AuditReport | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["report", b"report"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["report", b"report"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AuditResponse: _TypeAlias = AuditResponse  # noqa: Y015
+
+@_typing.final
+class AuditReport(_message.Message):
+    """What an audit found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAMES_FIELD_NUMBER: _builtins.int
+    AWARDS_FIELD_NUMBER: _builtins.int
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    DRIFT_FIELD_NUMBER: _builtins.int
+    DRIFTS_FIELD_NUMBER: _builtins.int
+    AT_UNIX_MS_FIELD_NUMBER: _builtins.int
+    games: _builtins.int
+    """Games recomputed."""
+    awards: _builtins.int
+    """Awards compared."""
+    players: _builtins.int
+    """Players whose totals were compared."""
+    drift: _builtins.int
+    """Values that differ; must be 0."""
+    at_unix_ms: _builtins.int
+    """When it ended, Unix milliseconds."""
+    @_builtins.property
+    def drifts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Drift]:
+        """The first hundred of them."""
+
+    def __init__(
+        self,
+        *,
+        games: _builtins.int = ...,
+        awards: _builtins.int = ...,
+        players: _builtins.int = ...,
+        drift: _builtins.int = ...,
+        drifts: _abc.Iterable[Global___Drift] | None = ...,
+        at_unix_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_unix_ms", b"at_unix_ms", "awards", b"awards", "drift", b"drift", "drifts", b"drifts", "games", b"games", "players", b"players"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AuditReport: _TypeAlias = AuditReport  # noqa: Y015
+
+@_typing.final
+class Drift(_message.Message):
+    """One stored value that isn't what the results say."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    STORED_FIELD_NUMBER: _builtins.int
+    COMPUTED_FIELD_NUMBER: _builtins.int
+    kind: _builtins.str
+    """What kind of value: award, cards, standing, rating, score, counts or entitlement."""
+    subject: _builtins.str
+    """Whose it is."""
+    stored: _builtins.str
+    """What is stored, as text."""
+    computed: _builtins.str
+    """What the results say, as text."""
+    def __init__(
+        self,
+        *,
+        kind: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        stored: _builtins.str = ...,
+        computed: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["computed", b"computed", "kind", b"kind", "stored", b"stored", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Drift: _TypeAlias = Drift  # noqa: Y015
+
+@_typing.final
+class ListDeadLettersRequest(_message.Message):
+    """Lists dead letters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """At most this many, 1 to 100; 0 for 50."""
+    page_token: _builtins.str
+    """Where to go on; empty for the beginning."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeadLettersRequest: _TypeAlias = ListDeadLettersRequest  # noqa: Y015
+
+@_typing.final
+class ListDeadLettersResponse(_message.Message):
+    """Dead letters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEAD_LETTERS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where to go on; empty at the end."""
+    total: _builtins.int
+    """How many there are in all."""
+    @_builtins.property
+    def dead_letters(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadLetter]:
+        """The dead letters, oldest first."""
+
+    def __init__(
+        self,
+        *,
+        dead_letters: _abc.Iterable[Global___DeadLetter] | None = ...,
+        next_page_token: _builtins.str = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dead_letters", b"dead_letters", "next_page_token", b"next_page_token", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeadLettersResponse: _TypeAlias = ListDeadLettersResponse  # noqa: Y015
+
+@_typing.final
+class DeadLetter(_message.Message):
+    """A fact that couldn't be processed. It holds up no other."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_NUMBER_FIELD_NUMBER: _builtins.int
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    AT_UNIX_MS_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
+    fact_number: _builtins.int
+    """The fact's number."""
+    game_id: _builtins.str
+    """The game it is about."""
+    at_unix_ms: _builtins.int
+    """When it was given up first, Unix milliseconds."""
+    problem: _builtins.str
+    """Why it couldn't be processed when it was tried last."""
+    def __init__(
+        self,
+        *,
+        fact_number: _builtins.int = ...,
+        game_id: _builtins.str = ...,
+        at_unix_ms: _builtins.int = ...,
+        problem: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_unix_ms", b"at_unix_ms", "fact_number", b"fact_number", "game_id", b"game_id", "problem", b"problem"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeadLetter: _TypeAlias = DeadLetter  # noqa: Y015
+
+@_typing.final
+class RetryDeadLettersRequest(_message.Message):
+    """Tries dead letters again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_NUMBERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def fact_numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Which, at most 100; empty for all."""
+
+    def __init__(
+        self,
+        *,
+        fact_numbers: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_numbers", b"fact_numbers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadLettersRequest: _TypeAlias = RetryDeadLettersRequest  # noqa: Y015
+
+@_typing.final
+class RetryDeadLettersResponse(_message.Message):
+    """Dead letters were tried again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TRIED_FIELD_NUMBER: _builtins.int
+    PROCESSED_FIELD_NUMBER: _builtins.int
+    LEFT_FIELD_NUMBER: _builtins.int
+    tried: _builtins.int
+    """How many were tried."""
+    processed: _builtins.int
+    """How many of them are processed now."""
+    left: _builtins.int
+    """How many dead letters are left."""
+    def __init__(
+        self,
+        *,
+        tried: _builtins.int = ...,
+        processed: _builtins.int = ...,
+        left: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["left", b"left", "processed", b"processed", "tried", b"tried"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadLettersResponse: _TypeAlias = RetryDeadLettersResponse  # noqa: Y015
+
+@_typing.final
+class ListEntitlementChangesRequest(_message.Message):
+    """Lists changes of entitlements."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    player_id: _builtins.str
+    """Whose; empty for everybody's."""
+    page_size: _builtins.int
+    """At most this many, 1 to 100; 0 for 50."""
+    page_token: _builtins.str
+    """Where to go on; empty for the beginning."""
+    def __init__(
+        self,
+        *,
+        player_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "player_id", b"player_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListEntitlementChangesRequest: _TypeAlias = ListEntitlementChangesRequest  # noqa: Y015
+
+@_typing.final
+class ListEntitlementChangesResponse(_message.Message):
+    """Changes of entitlements."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHANGES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where to go on; empty at the end."""
+    @_builtins.property
+    def changes(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntitlementChange]:
+        """The changes, newest first."""
+
+    def __init__(
+        self,
+        *,
+        changes: _abc.Iterable[Global___EntitlementChange] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changes", b"changes", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListEntitlementChangesResponse: _TypeAlias = ListEntitlementChangesResponse  # noqa: Y015
+
+@_typing.final
+class EntitlementChange(_message.Message):
+    """An operator set a player's entitlements."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    PLAYER_ID_FIELD_NUMBER: _builtins.int
+    VIP_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    OPERATOR_ID_FIELD_NUMBER: _builtins.int
+    AT_UNIX_MS_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Its number, rising."""
+    player_id: _builtins.str
+    """The player."""
+    vip: _builtins.bool
+    """Whether the player is a VIP since then."""
+    reason: _builtins.str
+    """Why."""
+    operator_id: _builtins.str
+    """The operator's account."""
+    at_unix_ms: _builtins.int
+    """When, Unix milliseconds."""
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        player_id: _builtins.str = ...,
+        vip: _builtins.bool = ...,
+        reason: _builtins.str = ...,
+        operator_id: _builtins.str = ...,
+        at_unix_ms: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_unix_ms", b"at_unix_ms", "number", b"number", "operator_id", b"operator_id", "player_id", b"player_id", "reason", b"reason", "vip", b"vip"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EntitlementChange: _TypeAlias = EntitlementChange  # noqa: Y015

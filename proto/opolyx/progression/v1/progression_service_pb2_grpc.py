@@ -70,6 +70,26 @@ class ProgressionServiceStub(object):
                 request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsRequest.SerializeToString,
                 response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsResponse.FromString,
                 _registered_method=True)
+        self.Audit = channel.unary_unary(
+                '/opolyx.progression.v1.ProgressionService/Audit',
+                request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditRequest.SerializeToString,
+                response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditResponse.FromString,
+                _registered_method=True)
+        self.ListDeadLetters = channel.unary_unary(
+                '/opolyx.progression.v1.ProgressionService/ListDeadLetters',
+                request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersRequest.SerializeToString,
+                response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersResponse.FromString,
+                _registered_method=True)
+        self.RetryDeadLetters = channel.unary_unary(
+                '/opolyx.progression.v1.ProgressionService/RetryDeadLetters',
+                request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.SerializeToString,
+                response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.FromString,
+                _registered_method=True)
+        self.ListEntitlementChanges = channel.unary_unary(
+                '/opolyx.progression.v1.ProgressionService/ListEntitlementChanges',
+                request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesRequest.SerializeToString,
+                response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesResponse.FromString,
+                _registered_method=True)
 
 
 class ProgressionServiceServicer(object):
@@ -125,6 +145,35 @@ class ProgressionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Audit(self, request, context):
+        """Recomputes everything from the stored results and says what differs. Operators only. Takes as
+        long as there are games; callers at the same time share one audit.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDeadLetters(self, request, context):
+        """Lists the facts that couldn't be processed, oldest first. Operators only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryDeadLetters(self, request, context):
+        """Processes once more what couldn't be. Operators only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListEntitlementChanges(self, request, context):
+        """Lists who set whose entitlements, when and why, newest first. Operators only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProgressionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +211,26 @@ def add_ProgressionServiceServicer_to_server(servicer, server):
                     servicer.GetGrants,
                     request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsRequest.FromString,
                     response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsResponse.SerializeToString,
+            ),
+            'Audit': grpc.unary_unary_rpc_method_handler(
+                    servicer.Audit,
+                    request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditRequest.FromString,
+                    response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditResponse.SerializeToString,
+            ),
+            'ListDeadLetters': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeadLetters,
+                    request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersRequest.FromString,
+                    response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersResponse.SerializeToString,
+            ),
+            'RetryDeadLetters': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryDeadLetters,
+                    request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.FromString,
+                    response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.SerializeToString,
+            ),
+            'ListEntitlementChanges': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEntitlementChanges,
+                    request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesRequest.FromString,
+                    response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +423,114 @@ class ProgressionService(object):
             '/opolyx.progression.v1.ProgressionService/GetGrants',
             opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsRequest.SerializeToString,
             opolyx_dot_progression_dot_v1_dot_progression__service__pb2.GetGrantsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Audit(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.progression.v1.ProgressionService/Audit',
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditRequest.SerializeToString,
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.AuditResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeadLetters(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.progression.v1.ProgressionService/ListDeadLetters',
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersRequest.SerializeToString,
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListDeadLettersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryDeadLetters(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.progression.v1.ProgressionService/RetryDeadLetters',
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.SerializeToString,
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListEntitlementChanges(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.progression.v1.ProgressionService/ListEntitlementChanges',
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesRequest.SerializeToString,
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -30,6 +30,16 @@ class ProgressionServiceStub:
     """Sets what a player is entitled to. Operators only."""
     GetGrants: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.GetGrantsRequest, _progression_service_pb2.GetGrantsResponse]
     """Reads what players bring to a table: cards, VIP, ratings. Services only."""
+    Audit: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.AuditRequest, _progression_service_pb2.AuditResponse]
+    """Recomputes everything from the stored results and says what differs. Operators only. Takes as
+    long as there are games; callers at the same time share one audit.
+    """
+    ListDeadLetters: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.ListDeadLettersRequest, _progression_service_pb2.ListDeadLettersResponse]
+    """Lists the facts that couldn't be processed, oldest first. Operators only."""
+    RetryDeadLetters: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.RetryDeadLettersRequest, _progression_service_pb2.RetryDeadLettersResponse]
+    """Processes once more what couldn't be. Operators only."""
+    ListEntitlementChanges: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.ListEntitlementChangesRequest, _progression_service_pb2.ListEntitlementChangesResponse]
+    """Lists who set whose entitlements, when and why, newest first. Operators only."""
 
 class ProgressionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Awards XP, levels, ranks, cards and ratings for finished games (rules XP-1 to XP-7)."""
@@ -89,5 +99,39 @@ class ProgressionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_progression_service_pb2.GetGrantsRequest, _abc.Awaitable[_progression_service_pb2.GetGrantsResponse]],
     ) -> _abc.Awaitable[_progression_service_pb2.GetGrantsResponse]:
         """Reads what players bring to a table: cards, VIP, ratings. Services only."""
+
+    @_abc_1.abstractmethod
+    def Audit(
+        self,
+        request: _progression_service_pb2.AuditRequest,
+        context: _aio.ServicerContext[_progression_service_pb2.AuditRequest, _abc.Awaitable[_progression_service_pb2.AuditResponse]],
+    ) -> _abc.Awaitable[_progression_service_pb2.AuditResponse]:
+        """Recomputes everything from the stored results and says what differs. Operators only. Takes as
+        long as there are games; callers at the same time share one audit.
+        """
+
+    @_abc_1.abstractmethod
+    def ListDeadLetters(
+        self,
+        request: _progression_service_pb2.ListDeadLettersRequest,
+        context: _aio.ServicerContext[_progression_service_pb2.ListDeadLettersRequest, _abc.Awaitable[_progression_service_pb2.ListDeadLettersResponse]],
+    ) -> _abc.Awaitable[_progression_service_pb2.ListDeadLettersResponse]:
+        """Lists the facts that couldn't be processed, oldest first. Operators only."""
+
+    @_abc_1.abstractmethod
+    def RetryDeadLetters(
+        self,
+        request: _progression_service_pb2.RetryDeadLettersRequest,
+        context: _aio.ServicerContext[_progression_service_pb2.RetryDeadLettersRequest, _abc.Awaitable[_progression_service_pb2.RetryDeadLettersResponse]],
+    ) -> _abc.Awaitable[_progression_service_pb2.RetryDeadLettersResponse]:
+        """Processes once more what couldn't be. Operators only."""
+
+    @_abc_1.abstractmethod
+    def ListEntitlementChanges(
+        self,
+        request: _progression_service_pb2.ListEntitlementChangesRequest,
+        context: _aio.ServicerContext[_progression_service_pb2.ListEntitlementChangesRequest, _abc.Awaitable[_progression_service_pb2.ListEntitlementChangesResponse]],
+    ) -> _abc.Awaitable[_progression_service_pb2.ListEntitlementChangesResponse]:
+        """Lists who set whose entitlements, when and why, newest first. Operators only."""
 
 def add_ProgressionServiceServicer_to_server(servicer: ProgressionServiceServicer, server: _aio.Server) -> None: ...

@@ -7,13 +7,20 @@ from opolyx.engine.v1.engine_service_pb2 import Seat
 from opolyx.engine.v1.engine_service_pb2 import SeatKind as WireSeatKind
 from opolyx.engine.v1.game_pb2 import SeatResult
 from opolyx.progression.v1 import progression_service_pb2 as pb
+from opolyx_progression.audit import AuditReport
 from opolyx_progression.cards import Card
 from opolyx_progression.deliveries import Delivery, Effect, Unreadable, VoidedGame
 from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKind
 from opolyx_progression.leaderboards import BoardPage
 from opolyx_progression.levels import Level, from_xp, level_of, rank_of, step_xp
 from opolyx_progression.ratings import Rating
-from opolyx_progression.store.base import Grant, LedgerEntry, Profile
+from opolyx_progression.store.base import (
+    DeadLetter,
+    EntitlementChange,
+    Grant,
+    LedgerEntry,
+    Profile,
+)
 
 _SCHEMES = {
     XpScheme.XP_SCHEME_NONE: Scheme.NONE,
@@ -186,4 +193,46 @@ def grant_message(grant: Grant) -> pb.Grant:
             pb.CardBonus(square=square, bonus_bp=bonus) for square, bonus in grant.bonuses.items()
         ],
         ratings=_rating_messages(grant.ratings),
+    )
+
+
+def report_message(report: AuditReport) -> pb.AuditReport:
+    """What an audit found."""
+    return pb.AuditReport(
+        games=report.games,
+        awards=report.awards,
+        players=report.players,
+        drift=report.drift,
+        drifts=[
+            pb.Drift(
+                kind=drift.kind,
+                subject=drift.subject,
+                stored=drift.stored,
+                computed=drift.computed,
+            )
+            for drift in report.drifts
+        ],
+        at_unix_ms=report.at_unix_ms,
+    )
+
+
+def dead_letter_message(letter: DeadLetter) -> pb.DeadLetter:
+    """A fact that couldn't be processed."""
+    return pb.DeadLetter(
+        fact_number=letter.number,
+        game_id=letter.game_id,
+        at_unix_ms=letter.at_unix_ms,
+        problem=letter.problem,
+    )
+
+
+def entitlement_change_message(change: EntitlementChange) -> pb.EntitlementChange:
+    """Who set whose entitlements, when and why."""
+    return pb.EntitlementChange(
+        number=change.number,
+        player_id=change.player_id,
+        vip=change.vip,
+        reason=change.reason,
+        operator_id=change.operator,
+        at_unix_ms=change.at_unix_ms,
     )

@@ -7,6 +7,8 @@ import grpc
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2_grpc as pb_grpc
 from opolyx_progression.access import SEES_WHOLE_GAMES
+from opolyx_progression.auditing import Auditing
+from opolyx_progression.facts import FactConsumer
 from opolyx_progression.leaderboards import XP_BOARD, rating_board
 from opolyx_progression.levels import level_table
 from opolyx_progression.rpc import convert
@@ -22,16 +24,22 @@ _AWARDS_PAGE: Final = 50
 _BOARD_PAGE: Final = 20
 _MOST_GRANTS: Final = 6
 _MOST_SEATS: Final = 6
+_OPERATORS_PAGE: Final = 50
+_MOST_RETRIED: Final = 100
 _LARGEST_NUMBER: Final = 1 << 62
 
 
 class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
-    """Serves what the store has."""
+    """Serves what the store has, and has things done for operators."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, auditing: Auditing, consumer: FactConsumer
+    ) -> None:
         """Serve from `store`."""
         self._store = store
         self._clock = clock
+        self._auditing = auditing
+        self._consumer = consumer
 
     async def GetProfile(
         self, request: pb.GetProfileRequest, context: Any
@@ -113,13 +121,67 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         grants = await self._store.grants(ids)
         return pb.GetGrantsResponse(grants=[convert.grant_message(grant) for grant in grants])
 
+    async def Audit(self, request: pb.AuditRequest, context: Any) -> pb.AuditResponse:
+        """Recompute everything."""
+        report = await self._auditing.run(count_boards=request.count_boards)
+        return pb.AuditResponse(report=convert.report_message(report))
+
+    async def ListDeadLetters(
+        self, request: pb.ListDeadLettersRequest, context: Any
+    ) -> pb.ListDeadLettersResponse:
+        """Facts that couldn't be processed."""
+        limit = _page_size(request.page_size, _OPERATORS_PAGE)
+        after = _page_token(request.page_token)
+        letters = await self._store.dead_letters(after=after, limit=limit + 1)
+        return pb.ListDeadLettersResponse(
+            dead_letters=[convert.dead_letter_message(letter) for letter in letters[:limit]],
+            next_page_token=str(letters[limit - 1].number) if len(letters) > limit else "",
+            total=await self._store.dead_letter_count(),
+        )
+
+    async def RetryDeadLetters(
+        self, request: pb.RetryDeadLettersRequest, context: Any
+    ) -> pb.RetryDeadLettersResponse:
+        """Process once more what couldn't be."""
+        numbers = list(request.fact_numbers)
+        if len(numbers) > _MOST_RETRIED:
+            raise _bad_field("fact_numbers", f"has more than {_MOST_RETRIED}")
+        if max(numbers, default=0) >= _LARGEST_NUMBER:
+            raise _bad_field("fact_numbers", "has one that no fact can have")
+        done = await self._consumer.retry_dead_letters(numbers)
+        return pb.RetryDeadLettersResponse(
+            tried=done.tried, processed=done.processed, left=done.left
+        )
+
+    async def ListEntitlementChanges(
+        self, request: pb.ListEntitlementChangesRequest, context: Any
+    ) -> pb.ListEntitlementChangesResponse:
+        """Who set whose entitlements, when and why."""
+        limit = _page_size(request.page_size, _OPERATORS_PAGE)
+        changes = await self._store.entitlement_changes(
+            _checked("player_id", request.player_id),
+            before=_page_token(request.page_token),
+            limit=limit + 1,
+        )
+        return pb.ListEntitlementChangesResponse(
+            changes=[convert.entitlement_change_message(change) for change in changes[:limit]],
+            next_page_token=str(changes[limit - 1].number) if len(changes) > limit else "",
+        )
+
     async def _profile(self, player_id: str) -> pb.Profile:
         return convert.profile_message(await self._store.profile(player_id))
 
 
-def add_progression(server: grpc.aio.Server, store: Store, clock: Clock) -> None:
+def add_progression(
+    server: grpc.aio.Server,
+    store: Store,
+    clock: Clock,
+    auditing: Auditing,
+    consumer: FactConsumer,
+) -> None:
     """Serve progression on `server`."""
-    pb_grpc.add_ProgressionServiceServicer_to_server(ProgressionServicer(store, clock), server)
+    servicer = ProgressionServicer(store, clock, auditing, consumer)
+    pb_grpc.add_ProgressionServiceServicer_to_server(servicer, server)
 
 
 def _player(player_id: str) -> str:
@@ -141,7 +203,7 @@ def _page_size(asked: int, default: int) -> int:
 
 
 def _page_token(token: str) -> int:
-    """The sequence number to stay before; 0 for the beginning."""
+    """The number to go on behind; 0 for the beginning."""
     if not token:
         return 0
     if not (token.isascii() and token.isdigit() and 0 < int(token[:20]) < _LARGEST_NUMBER):

@@ -85,11 +85,40 @@ class DeadLetter:
     number: int
     """The fact's number."""
 
+    game_id: str
+    """The game it is about."""
+
+    at_unix_ms: int
+    """When it was given up first."""
+
     problem: str
     """Why not."""
 
     raw: bytes
     """The fact as it came."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntitlementChange:
+    """An operator set what a player is entitled to."""
+
+    number: int
+    """Its number, rising."""
+
+    player_id: str
+    """The player."""
+
+    vip: bool
+    """Whether the player is a VIP since then."""
+
+    reason: str
+    """Why."""
+
+    operator: str
+    """The operator's account."""
+
+    at_unix_ms: int
+    """When."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,8 +173,12 @@ class Store(Protocol):
         """The greatest fact number applied; 0 before the first."""
         ...
 
-    async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """The oldest facts that couldn't be processed."""
+    async def dead_letters(self, *, after: int, limit: int) -> list[DeadLetter]:
+        """Facts with greater numbers that couldn't be processed, ascending."""
+        ...
+
+    async def dead_letter(self, number: int) -> DeadLetter | None:
+        """The fact of that number, if it couldn't be processed."""
         ...
 
     async def dead_letter_count(self) -> int:
@@ -181,6 +214,22 @@ class Store(Protocol):
         self, player_id: str, *, vip: bool, reason: str, operator: str, now_ms: int
     ) -> None:
         """Set whether a player is a VIP, with an entry for the audit."""
+        ...
+
+    async def entitlement_changes(
+        self, player_id: str, *, before: int, limit: int
+    ) -> list[EntitlementChange]:
+        """Who set entitlements, newest first.
+
+        Args:
+            player_id: whose; empty for everybody's.
+            before: only changes with a lower number; 0 for no bound.
+            limit: at most this many.
+        """
+        ...
+
+    async def strayed_entitlements(self) -> list[tuple[str, bool | None, bool | None]]:
+        """Players whose entitlement (the first flag) isn't what was last said (the second)."""
         ...
 
     async def top(self, board: str, limit: int) -> BoardPage:

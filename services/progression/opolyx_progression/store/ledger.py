@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from opolyx_progression.awards import CURRENT, Award
+from opolyx_progression.awards import Award, AwardTable
 from opolyx_progression.deliveries import Delivery, Outcome, Unreadable, VoidedGame
 from opolyx_progression.games import FinishedGame
 from opolyx_progression.leaderboards import scores_of
@@ -21,20 +21,27 @@ class _Unprocessable(Exception):
 
 
 def apply_all(
-    connection: sqlite3.Connection, deliveries: Iterable[Delivery], now_ms: int
+    connection: sqlite3.Connection,
+    deliveries: Iterable[Delivery],
+    now_ms: int,
+    table: AwardTable,
 ) -> list[Outcome]:
     """Apply deliveries in order and move the cursor; see `Store.apply`.
+
+    Games are settled by `table`, whose version is stored with them.
 
     Whatever goes wrong in one delivery undoes that one alone, except where the database itself
     fails (sqlite3.OperationalError): then everything is undone, and may be tried again.
     """
-    return [_apply_or_bury(connection, delivery, now_ms) for delivery in deliveries]
+    return [_apply_or_bury(connection, delivery, now_ms, table) for delivery in deliveries]
 
 
-def _apply_or_bury(connection: sqlite3.Connection, delivery: Delivery, now_ms: int) -> Outcome:
+def _apply_or_bury(
+    connection: sqlite3.Connection, delivery: Delivery, now_ms: int, table: AwardTable
+) -> Outcome:
     connection.execute("SAVEPOINT delivery")
     try:
-        outcome = _apply(connection, delivery)
+        outcome = _apply(connection, delivery, table)
         connection.execute(
             "DELETE FROM progression_dead_letters WHERE fact_number = ?", (delivery.number,)
         )
@@ -49,18 +56,20 @@ def _apply_or_bury(connection: sqlite3.Connection, delivery: Delivery, now_ms: i
     return outcome
 
 
-def _apply(connection: sqlite3.Connection, delivery: Delivery) -> Outcome:
+def _apply(connection: sqlite3.Connection, delivery: Delivery, table: AwardTable) -> Outcome:
     effect = delivery.effect
     if isinstance(effect, Unreadable):
         raise _Unprocessable(effect.problem)
     if isinstance(effect, FinishedGame):
-        return _settle_once(connection, delivery.number, effect)
+        return _settle_once(connection, delivery.number, effect, table)
     if isinstance(effect, VoidedGame):
         return _void_once(connection, delivery, effect)
     return Outcome.PASSED
 
 
-def _settle_once(connection: sqlite3.Connection, number: int, game: FinishedGame) -> Outcome:
+def _settle_once(
+    connection: sqlite3.Connection, number: int, game: FinishedGame, table: AwardTable
+) -> Outcome:
     """One settlement a game, whoever delivers it and however often (XP-7)."""
     if _is_over(connection, game.game_id):
         return Outcome.KNOWN
@@ -70,8 +79,9 @@ def _settle_once(connection: sqlite3.Connection, number: int, game: FinishedGame
         game,
         load_standings(connection, accounts),
         load_ratings(connection, accounts, game.mode),
+        table,
     )
-    sequence = _put_result(connection, number, game)
+    sequence = _put_result(connection, number, game, table)
     _put_awards(connection, sequence, settlement.awards)
     _put_totals(connection, sequence, game.mode, settlement)
     put_scores(connection, scores_of(settlement, game.mode))
@@ -142,11 +152,13 @@ def load_ratings(
     return found
 
 
-def _put_result(connection: sqlite3.Connection, number: int, game: FinishedGame) -> int:
+def _put_result(
+    connection: sqlite3.Connection, number: int, game: FinishedGame, table: AwardTable
+) -> int:
     inserted = connection.execute(
         "INSERT INTO progression_results (game_id, fact_number, table_version, result)"
         " VALUES (?, ?, ?, ?) RETURNING sequence",
-        (game.game_id, number, CURRENT.version, game.to_json()),
+        (game.game_id, number, table.version, game.to_json()),
     )
     return int(inserted.fetchone()[0])
 
@@ -204,9 +216,11 @@ def _put_totals(
 def _bury(
     connection: sqlite3.Connection, delivery: Delivery, error: Exception, now_ms: int
 ) -> None:
+    """Keep when it was given up first; the problem is that of the last attempt."""
     problem = str(error) if isinstance(error, _Unprocessable) else repr(error)
     connection.execute(
-        "INSERT OR REPLACE INTO progression_dead_letters VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO progression_dead_letters VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET problem = excluded.problem",
         (delivery.number, delivery.game_id, now_ms, problem[:_LONGEST_PROBLEM], delivery.raw),
     )
 

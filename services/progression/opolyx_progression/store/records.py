@@ -12,7 +12,6 @@ from opolyx_progression.leaderboards import Score
 from opolyx_progression.ratings import Rating
 from opolyx_progression.settlement import Standing
 from opolyx_progression.store.base import (
-    DeadLetter,
     Grant,
     LedgerEntry,
     Profile,
@@ -143,16 +142,6 @@ def scores(connection: sqlite3.Connection, after: tuple[str, str], limit: int) -
         StoredScore(player_id=row[1], score=Score(row[0], row[1], row[2]), sequence=row[3])
         for row in rows
     ]
-
-
-def dead_letters(connection: sqlite3.Connection, limit: int) -> list[DeadLetter]:
-    """The oldest facts that couldn't be processed."""
-    rows = connection.execute(
-        "SELECT fact_number, problem, raw FROM progression_dead_letters"
-        " ORDER BY fact_number LIMIT ?",
-        (limit,),
-    )
-    return [DeadLetter(number=row[0], problem=row[1], raw=row[2]) for row in rows]
 
 
 def _entries(connection: sqlite3.Connection, rows: Sequence[Any]) -> list[LedgerEntry]:

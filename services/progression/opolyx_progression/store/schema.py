@@ -116,5 +116,9 @@ STEPS: Final = (
         raw BLOB NOT NULL
     ) STRICT;
     """,
+    """
+    CREATE INDEX progression_entitlement_changes_by_player
+        ON progression_entitlement_changes (player_id, number);
+    """,
 )
 """Each brings the tables one step further."""

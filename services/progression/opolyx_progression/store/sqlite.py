@@ -1,15 +1,16 @@
 """The store on SQLite: one file, alone or shared with other services of a process."""
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Self
 
+from opolyx_progression.awards import CURRENT, AwardTable
 from opolyx_progression.cards import Card
 from opolyx_progression.deliveries import Delivery, Outcome
 from opolyx_progression.leaderboards import BoardPage
-from opolyx_progression.store import records
+from opolyx_progression.store import oversight, records
 from opolyx_progression.store.base import (
     DeadLetter,
+    EntitlementChange,
     Grant,
     LedgerEntry,
     Profile,
@@ -28,28 +29,42 @@ from opolyx_servicekit.sqlite_file import SqliteFile
 class SqliteStore(Store):
     """See `Store`; several may share one file, also from several processes."""
 
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, table: AwardTable) -> None:
         """Use `open`, which brings the tables up to date first."""
         self._file = file
+        self._table = table
 
     @classmethod
-    async def open(cls, file: SqliteFile) -> Self:
-        """A store on an open file, which stays its owner's to close."""
+    async def open(cls, file: SqliteFile, *, table: AwardTable = CURRENT) -> Self:
+        """A store on an open file, which stays its owner's to close.
+
+        Args:
+            file: where everything is.
+            table: the award table that games are settled by from now on.
+        """
         await file.migrate(COMPONENT, STEPS)
-        return cls(file)
+        return cls(file, table)
 
     async def apply(self, deliveries: Sequence[Delivery], *, now_ms: int) -> list[Outcome]:
         """Apply facts in one transaction."""
         batch = list(deliveries)
-        return await self._file.write(lambda connection: apply_all(connection, batch, now_ms))
+        return await self._file.write(
+            lambda connection: apply_all(connection, batch, now_ms, self._table)
+        )
 
     async def cursor(self) -> int:
         """The greatest fact number applied."""
         return await self._number("SELECT fact_number FROM progression_cursor")
 
-    async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """The oldest facts that couldn't be processed."""
-        return await self._file.read(lambda connection: records.dead_letters(connection, limit))
+    async def dead_letters(self, *, after: int, limit: int) -> list[DeadLetter]:
+        """Facts that couldn't be processed, ascending."""
+        return await self._file.read(
+            lambda connection: oversight.dead_letters(connection, after, limit)
+        )
+
+    async def dead_letter(self, number: int) -> DeadLetter | None:
+        """The fact of that number, if it couldn't be processed."""
+        return await self._file.read(lambda connection: oversight.dead_letter(connection, number))
 
     async def dead_letter_count(self) -> int:
         """How many facts couldn't be processed."""
@@ -82,18 +97,23 @@ class SqliteStore(Store):
         self, player_id: str, *, vip: bool, reason: str, operator: str, now_ms: int
     ) -> None:
         """Set whether a player is a VIP."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO progression_entitlements VALUES (?, ?)", (player_id, vip)
+        await self._file.write(
+            lambda connection: oversight.put_vip(
+                connection, player_id, vip, reason, operator, now_ms
             )
-            connection.execute(
-                "INSERT INTO progression_entitlement_changes"
-                " (player_id, vip, reason, operator, at_unix_ms) VALUES (?, ?, ?, ?, ?)",
-                (player_id, vip, reason, operator, now_ms),
-            )
+        )
 
-        await self._file.write(work)
+    async def entitlement_changes(
+        self, player_id: str, *, before: int, limit: int
+    ) -> list[EntitlementChange]:
+        """Who set entitlements, newest first."""
+        return await self._file.read(
+            lambda connection: oversight.entitlement_changes(connection, player_id, before, limit)
+        )
+
+    async def strayed_entitlements(self) -> list[tuple[str, bool | None, bool | None]]:
+        """Players whose entitlement isn't what was last said."""
+        return await self._file.read(oversight.strayed_entitlements)
 
     async def top(self, board: str, limit: int) -> BoardPage:
         """The first rows of a leaderboard."""

@@ -104,6 +104,10 @@ bench: setup ## Measure, and print a table
 bench-quick: setup ## The same in seconds, for a first look
 	$(BIN)/python tests/bench --quick $(ARGS)
 
+.PHONY: chaos
+chaos: setup ## Kill a server 200 times under fifty games and count what was lost (ARGS="--kills 20" for less)
+	@$(BIN)/python tests/chaos $(ARGS)
+
 .PHONY: cov
 cov: setup ## Run all tests and print what no test reaches
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)

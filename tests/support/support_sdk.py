@@ -363,11 +363,20 @@ class ServeProcess:
         self._data_dir = data_dir
         self.port = _free_port()
         self.address = f"127.0.0.1:{self.port}"
+        self.log = data_dir / "serve.log"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        log = self._data_dir / "serve.log"
-        with log.open("ab") as stderr:
+        """Start it, and wait until it serves."""
+        await self.spawn()
+        assert self._process is not None
+        assert self._process.stdout is not None
+        line = await asyncio.wait_for(self._process.stdout.readline(), 30)
+        assert self.address in line.decode(), self.log.read_text()[-3000:]
+
+    async def spawn(self) -> None:
+        """Start it, no more: `kill` may find it half started."""
+        with self.log.open("ab") as stderr:
             self._process = await asyncio.create_subprocess_exec(
                 OPOLYX,
                 "serve",
@@ -377,9 +386,12 @@ class ServeProcess:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=stderr,
             )
-        assert self._process.stdout is not None
-        line = await asyncio.wait_for(self._process.stdout.readline(), 30)
-        assert self.address in line.decode(), log.read_text()[-3000:]
+
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        assert self._process is not None
+        return self._process.pid
 
     async def kill(self) -> None:
         """As kill -9."""

@@ -1,0 +1,22 @@
+"""The short form of `make chaos`: kills and cuts that lose nothing."""
+
+import pytest
+
+from support_chaos import Chaos, Plan
+
+
+@pytest.mark.timeout(180)
+async def test_a_server_killed_under_running_games_loses_nothing_and_repeats_nothing() -> None:
+    plan = Plan(kills=5, games=8, round_cap=5, most_pause_s=0.5, seed=7)
+    summary = await Chaos(plan).run()
+
+    assert [] == summary.problems, summary.table()
+    assert 5 == summary.counts["kills"]
+    assert min(summary.running_at_kills) >= 8
+    assert summary.counts["commands acknowledged"] == summary.counts["commands in the log"] > 50
+    assert summary.counts["mirrors compared with a digest"] > 50
+    assert summary.counts["games ended"] == summary.counts[VERIFIED] >= 8
+    assert 0 == summary.counts["exit code at the end"]
+
+
+VERIFIED = "replays verified with the revealed secret"

@@ -160,7 +160,7 @@ def test_the_leader_is_asked_again_only_when_topped(name: str) -> None:
 @pytest.mark.statement("R092", "R096", "R097")
 @pytest.mark.parametrize("name", ALL)
 def test_who_cannot_pay_passes_unasked_and_exactly_enough_is_asked(name: str) -> None:
-    """List 3500: 3400 and 3499 are passed by at once, 3500 is asked, the decliner last."""
+    """Case A-02, list 3500: 3400 and 3499 are passed by, 3500 is asked, the decliner last."""
     state = table(name, cash=[15_000, 3400, 3499, 3500])
     stop_on(state, 37)
     log = act(state, DECLINE_PURCHASE_BY[0])
@@ -183,7 +183,7 @@ def test_who_cannot_pay_passes_unasked_and_exactly_enough_is_asked(name: str) ->
 @pytest.mark.rule("AUCTION-5", "AUCTION-7")
 @pytest.mark.parametrize("name", ALL)
 def test_the_last_coin_buys_and_what_cannot_be_topped_ends_at_once(name: str) -> None:
-    """A bid of all one has is good; the others' cash was never held back."""
+    """Case A-03: a bid of all one has is good; the others' cash was never held back."""
     state = auctioned(table(name, cash=[900, 1150, 1250, 1200]), 6)
     act(state, BID_BY[1])
     act(state, BID_BY[2])
@@ -316,6 +316,7 @@ def led_by_seat_2(name: str = "classic@full") -> State:
 @pytest.mark.rule("AUCTION-9")
 @pytest.mark.parametrize("name", ALL)
 def test_a_leader_who_surrenders_gives_way_to_the_bid_before(name: str) -> None:
+    """Case A-01 (i): 2000 stands again, and the one not asked yet is asked at 2100."""
     state = led_by_seat_2(name)
     log = act(state, SURRENDER_BY[2])
 
@@ -334,7 +335,7 @@ def test_a_leader_who_surrenders_gives_way_to_the_bid_before(name: str) -> None:
 @pytest.mark.rule("AUCTION-9")
 @pytest.mark.parametrize("name", ALL)
 def test_a_leader_who_is_only_away_is_bound(name: str) -> None:
-    """Losing the connection is no action of the game: the others' passes end the sale."""
+    """Case A-01 (ii): losing the connection is no action; the others' passes end the sale."""
     state = led_by_seat_2(name)
     act(state, PASS_BID_BY[0])
     act(state, PASS_BID_BY[1])
@@ -345,6 +346,7 @@ def test_a_leader_who_is_only_away_is_bound(name: str) -> None:
 @pytest.mark.rule("AUCTION-9")
 @pytest.mark.parametrize("name", ALL)
 def test_a_sole_leader_who_surrenders_reopens_at_the_list_price(name: str) -> None:
+    """Case A-01 (iii), before the sale closes."""
     state = auctioned(table(name), 5)
     act(state, PASS_BID_BY[1])
     act(state, BID_BY[2])
@@ -361,6 +363,7 @@ def test_a_sole_leader_who_surrenders_reopens_at_the_list_price(name: str) -> No
 @pytest.mark.rule("AUCTION-9")
 @pytest.mark.parametrize("name", ALL)
 def test_a_winner_who_surrenders_after_the_sale_leaves_it_to_nobody_who_is_out(name: str) -> None:
+    """Case A-01 (iii), after it has closed."""
     state = auctioned(table(name), 5)
     act(state, PASS_BID_BY[1])
     act(state, BID_BY[2])

@@ -92,6 +92,7 @@ def test_no_mortgage_may_lie_on_the_group(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("square", [0, 5, 12, 20, 7, 4])
 def test_only_streets_are_built_on(name: str, square: int) -> None:
+    """Case A-15: all four stations are owned."""
     state = table(name, owns={0: (5, 15, 25, 35, 12, 28)})
 
     assert (NOT_A_STREET, "BUILD-1") == why(state, BUILD_BY[0][square])
@@ -123,6 +124,7 @@ def test_exactly_the_cost_is_enough_and_one_less_is_not(name: str) -> None:
 @pytest.mark.statement("R112")
 @pytest.mark.parametrize("name", EVEN)
 def test_the_lowest_streets_are_built_first(name: str) -> None:
+    """Case A-15 from 1, 0, 0."""
     state = table(name, owns={0: PINK}, levels={11: 1})
 
     assert (UNEVEN, "BUILD-2") == why(state, BUILD_BY[0][11])
@@ -135,7 +137,7 @@ def test_the_lowest_streets_are_built_first(name: str) -> None:
 @pytest.mark.statement("R112")
 @pytest.mark.parametrize("name", EVEN)
 def test_even_groups_are_filled_to_the_top_a_level_a_street(name: str) -> None:
-    """From 4, 4, 4 all three reach the top in one turn; the first can't have two."""
+    """Case A-15 from 4, 4, 4: all three reach the top in one turn; the first can't have two."""
     state = table(name, owns={0: PINK}, levels=dict.fromkeys(PINK, 4))
     assert [5, 4, 4] == built(state, 11)
     assert (FULLY_BUILT, "BUILD-1") == why(state, BUILD_BY[0][11])
@@ -214,6 +216,7 @@ def test_a_double_and_a_sale_open_no_second_level(name: str) -> None:
 @pytest.mark.statement("R115")
 @pytest.mark.parametrize("name", ["speed@full", "speed@teams"])
 def test_uneven_building_still_takes_one_level_a_street(name: str) -> None:
+    """Case A-15 from 3, 0, 0."""
     state = table(name, owns={0: PINK}, levels={11: 3})
     built(state, 11)
 
@@ -223,6 +226,7 @@ def test_uneven_building_still_takes_one_level_a_street(name: str) -> None:
 @pytest.mark.rule("BUILD-3")
 @pytest.mark.statement("R115")
 def test_the_guide_s_speed_builds_as_much_as_one_likes() -> None:
+    """Case A-15 in the one ruleset without a limit a turn."""
     state = table("speed@guide", owns={0: PINK}, cash={0: 20_000})
 
     assert [5, 1, 0] == built(state, 11, 11, 11, 11, 11, 13)

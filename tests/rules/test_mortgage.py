@@ -101,7 +101,7 @@ def test_only_one_s_own_unmortgaged_property_is_mortgaged(name: str) -> None:
 def test_redeeming_costs_the_half_and_its_interest(
     name: str, square: int, half: int, with_interest: int
 ) -> None:
-    """Interest is on what the mortgage paid, not on the list price; Halal knows none."""
+    """Case A-16: interest is on what was paid, not on the list price; Halal knows none."""
     cost = half if name == "halal@full" else with_interest
     state = table(name, owns={0: (square,)})
     act(state, MORTGAGE_BY[0][square])
@@ -148,7 +148,7 @@ def test_only_one_s_own_mortgage_is_redeemed(name: str) -> None:
 @pytest.mark.rule("MORT-1", "MORT-2")
 @pytest.mark.parametrize("name", ALL)
 def test_mortgaging_over_and_over_makes_no_money_and_no_second_deed(name: str) -> None:
-    """Mortgage, redeem and mortgage again: the price of each step, once, and the deed once."""
+    """Case A-16: the price of mortgaging, redeeming and mortgaging, once each; the deed once."""
     interest = 0 if name == "halal@full" else 30
     state = table(name, owns={0: (1, 3)}, cash={0: 5000})
     cash = []

@@ -134,6 +134,7 @@ def test_cash_and_properties_change_hands_both_ways(name: str) -> None:
     [((DECLINE_TRADE, 1, 1), OFFER_DECLINED), ((WITHDRAW_TRADE, 0, 1), OFFER_WITHDRAWN)],
 )
 def test_declined_or_withdrawn_nothing_moves(name: str, answer: Action, cause: int) -> None:
+    """Case A-17: the offer was withdrawn."""
     state = offered(table(name, owns={0: (X,)}), give_x())
     log = act(state, answer)
 
@@ -174,6 +175,7 @@ def test_partners_are_others_who_are_in(name: str) -> None:
 
 
 @pytest.mark.rule("TRADE-1")
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(
     ("terms", "reason", "rule"),
     [
@@ -193,11 +195,10 @@ def test_partners_are_others_who_are_in(name: str) -> None:
     ],
 )
 def test_odd_offers_are_refused_and_use_no_slot(
-    terms: dict[str, int | tuple[int, ...]], reason: int, rule: str
+    name: str, terms: dict[str, int | tuple[int, ...]], reason: int, rule: str
 ) -> None:
-    """19 is worth 2000; 5 is a third party's, 25 nobody's; a sibling of 6 has a building."""
-    state = table(cash={0: 3000}, owns={0: (19, 6, 8, 9), 1: (12,), 2: (5,)}, levels={8: 1})
-    state.cash[1] = 15_000
+    """Case A-18: 19 is worth 2000; 5 is another's, 25 nobody's; a sibling of 6 has a building."""
+    state = table(name, cash={0: 3000}, owns={0: (19, 6, 8, 9), 1: (12,), 2: (5,)}, levels={8: 1})
 
     assert (reason, rule) == why(state, propose_trade(0, 1, **terms))  # type: ignore[arg-type]
     assert ([], 0) == (state.offers, state.last_offer)
@@ -206,7 +207,7 @@ def test_odd_offers_are_refused_and_use_no_slot(
 @pytest.mark.rule("TRADE-1")
 @pytest.mark.parametrize("field", ["give_squares", "want_squares"])
 def test_a_property_listed_twice_is_refused_where_it_arrives(field: str) -> None:
-    """The core has sets of squares, in which nothing stands twice."""
+    """Case A-18: the core has sets of squares, in which nothing stands twice."""
     message = action_pb2.ProposeTrade(recipient=1, want_cash=3000)
     getattr(message, field).extend([19, 19])
     refusal = trade_from_proto(message, 0)
@@ -278,6 +279,7 @@ def test_under_the_oldest_rules_a_debtor_makes_no_offer(name: str) -> None:
 @pytest.mark.statement("R126")
 @pytest.mark.parametrize("name", ALL)
 def test_three_offers_of_a_proposer_are_open_at_most(name: str) -> None:
+    """Case A-18: a fourth open offer."""
     state = table(name, owns={0: (X,), 1: (5,)})
     for _ in range(3):
         act(state, give_x())
@@ -348,6 +350,7 @@ def test_financed_property_is_not_traded(name: str) -> None:
 @pytest.mark.statement("R128")
 @pytest.mark.parametrize("name", ALL)
 def test_half_is_fair_and_one_less_is_not_either_way(name: str) -> None:
+    """Case A-18: exactly half is fair; nothing for 100 is not."""
     state = table(name, owns={0: (19,), 1: (39,)})
 
     assert is_legal(state, propose_trade(0, 1, give_squares=(19,), want_cash=1000))
@@ -382,6 +385,7 @@ def test_mortgaged_property_counts_half(name: str) -> None:
 @pytest.mark.statement("R022")
 @pytest.mark.parametrize("name", TEAM)
 def test_allies_give_as_they_like_and_rivals_do_not(name: str) -> None:
+    """Case A-18: between allies anything goes, but not nothing for nothing."""
     state = table(name, owns={0: (39,)})
     gift = propose_trade(0, 2, give_squares=(39,), give_cash=5000)
     assert (UNFAIR, "TRADE-5") == why(state, propose_trade(0, 1, give_squares=(39,)))
@@ -424,6 +428,7 @@ def test_offers_of_and_to_a_seat_that_goes_out_are_closed(name: str, gone: int) 
 @pytest.mark.rule("TRADE-6", "TRADE-7")
 @pytest.mark.parametrize("name", ALL)
 def test_a_mortgage_on_the_property_closes_the_offer(name: str) -> None:
+    """Case A-17: the property was mortgaged, even where mortgaged property may be traded."""
     state = offered(table(name, owns={0: (X,)}), give_x())
     log = act(state, MORTGAGE_BY[0][X])
 
@@ -445,6 +450,7 @@ def test_redeeming_closes_the_offer_of_a_mortgaged_property(name: str) -> None:
 @pytest.mark.rule("TRADE-6")
 @pytest.mark.parametrize("name", ALL)
 def test_selling_to_another_closes_the_offer(name: str) -> None:
+    """Case A-17: the property was sold to somebody else."""
     state = offered(table(name, owns={0: (X,)}), give_x())
     act(state, propose_trade(0, 3, give_squares=(X,), want_cash=900))
     log = act(state, (ACCEPT_TRADE, 3, 2))
@@ -458,6 +464,7 @@ def test_selling_to_another_closes_the_offer(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("built", [6, 8])
 def test_a_building_in_the_group_closes_the_offer(name: str, built: int) -> None:
+    """Case A-17: the property or its sibling was built on."""
     state = offered(table(name, owns={0: (6, 8, 9)}), give_x())
     log = act(state, BUILD_BY[0][built])
 
@@ -490,9 +497,10 @@ def test_changes_of_other_things_close_nothing() -> None:
 
 
 @pytest.mark.rule("TRADE-6")
-def test_another_price_is_another_offer() -> None:
-    """An answer names its offer: who accepts the old one never pays the new price."""
-    state = offered(table(owns={0: (X,)}), give_x(800))
+@pytest.mark.parametrize("name", ALL)
+def test_another_price_is_another_offer(name: str) -> None:
+    """Case A-17: an answer names its offer; who accepts the old one never pays the new price."""
+    state = offered(table(name, owns={0: (X,)}), give_x(800))
     act(state, (WITHDRAW_TRADE, 0, 1))
     act(state, give_x(900))
 
@@ -504,6 +512,7 @@ def test_another_price_is_another_offer() -> None:
 @pytest.mark.rule("TRADE-7")
 @pytest.mark.parametrize("name", ALL)
 def test_without_the_cash_acceptance_is_refused_and_nothing_moves(name: str) -> None:
+    """Case A-17: the recipient's cash was spent."""
     state = offered(table(name, owns={0: (X,)}), give_x(800))
     state.cash[1] = 799
     refusal = refused(state, (ACCEPT_TRADE, 1, 1))

@@ -51,6 +51,7 @@ async def test_a_step_has_its_seconds_and_its_deadline_is_shown(tmp_path: Path) 
 async def test_a_command_counts_before_its_deadline_and_not_at_it(
     tmp_path: Path, wait_ms: int, taken: bool
 ) -> None:
+    """Case A-21: a roll 1 ms before the deadline, at it, and 1 ms after it."""
     clock = ManualClock(START_MS)
     async with running_engine(tmp_path, clock=clock) as engine:
         game_id, callers, before = await opened(engine)
@@ -148,6 +149,7 @@ async def test_deadlines_outlive_a_restart_and_leave_at_least_ten_seconds(
 
 
 async def test_exactly_one_of_the_move_and_the_clock_takes_effect(tmp_path: Path) -> None:
+    """Case A-21: roll and timer in one tick."""
     clock = ManualClock(START_MS)
     async with running_engine(tmp_path, clock=clock, commands_per_second=10_000) as engine:
         for number in range(60):

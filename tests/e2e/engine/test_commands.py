@@ -42,6 +42,7 @@ async def opened(engine: Engine, count: int = 2) -> tuple[str, list[Caller], pb.
 
 
 async def test_the_same_id_twice_on_a_double_rolls_once(tmp_path: Path) -> None:
+    """Case A-22: one roll, the same answer twice, and the bonus roll is still to be made."""
     seed = seed_with(rolls_again_at_once)
     async with running_engine(tmp_path, development_seed=seed) as engine:
         game_id, callers, before = await opened(engine)
@@ -64,6 +65,7 @@ async def test_the_same_id_twice_on_a_double_rolls_once(tmp_path: Path) -> None:
 
 
 async def test_money_moves_once_for_two_clicks(tmp_path: Path) -> None:
+    """Case A-22: of two ids for one decision the second is stale."""
     async with running_engine(tmp_path, development_seed=seed_with(may_buy)) as engine:
         game_id, callers, before = await opened(engine)
         decision = awaited(before.decisions)
@@ -108,6 +110,7 @@ async def test_ids_are_known_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_watchers_and_wrong_seats_change_nothing(engine: Engine) -> None:
+    """Case A-20."""
     game_id, callers, before = await opened(engine, 3)
     decision = awaited(before.decisions)
     wrong = callers[(decision.seat + 1) % 3]
@@ -124,6 +127,7 @@ async def test_watchers_and_wrong_seats_change_nothing(engine: Engine) -> None:
 
 
 async def test_a_seat_that_is_out_can_only_watch(engine: Engine) -> None:
+    """Case A-20, the seat that is out and still there."""
     game_id, callers, _ = await opened(engine, 3)
     out = await callers[2].submit(game_id, "s", "", **SURRENDER)
     assert 1 == out.accepted.seq
@@ -172,6 +176,7 @@ async def test_commands_of_a_seat_take_effect_in_the_order_sent(engine: Engine) 
 
 
 async def test_two_tabs_see_everything_and_one_answer_counts(engine: Engine) -> None:
+    """Case A-23."""
     game_id, callers, before = await opened(engine)
     decision = awaited(before.decisions)
     caller = callers[decision.seat]

@@ -31,6 +31,7 @@ async def follow(service: Caller, count: int, after: int = 0) -> list[allocation
 
 @pytest.mark.statement("R011")
 async def test_surrendering_frees_the_player_at_once_and_ends_the_game(tmp_path: Path) -> None:
+    """Cases A-20 and A-24: who surrenders is told free while the game goes on."""
     async with running_engine(tmp_path) as engine:
         service = await engine.caller("s_m", "service")
         game_id = await engine.new_game(people(3))

@@ -24,6 +24,7 @@ from opolyx_sdk import (
     events,
     game_summary,
     matches,
+    oversight,
     profiles,
     refusals,
     rooms,
@@ -96,6 +97,10 @@ _CLASSES: Final[dict[str, type]] = {
             profiles.Card,
             profiles.Level,
             profiles.LeaderboardRow,
+            oversight.AuditReport,
+            oversight.Drift,
+            oversight.DeadLetter,
+            oversight.EntitlementChange,
         )
     },
     **{"opolyx.identity.v1." + one.__name__: one for one in (accounts.Account, accounts.Token)},

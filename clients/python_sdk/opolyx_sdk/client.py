@@ -8,13 +8,14 @@ from opolyx_sdk._stream import GameStream
 from opolyx_sdk._transport.channel import Transport
 from opolyx_sdk._transport.engine_calls import EngineCalls
 from opolyx_sdk._transport.identity_calls import IdentityCalls
+from opolyx_sdk._transport.oversight_calls import OversightCalls
 from opolyx_sdk._transport.progression_calls import ProgressionCalls
 from opolyx_sdk._transport.room_calls import RoomCalls
 from opolyx_sdk.game import Game
 from opolyx_sdk.options import ClientOptions
 
 
-class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls):
+class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls, OversightCalls):
     """A client of one server that acts for one account.
 
     Making one does nothing: it connects when it is first used, to the loop that uses it, and can be

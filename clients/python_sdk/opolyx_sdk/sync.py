@@ -18,6 +18,7 @@ from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.matches import CurrentGame, MatchProgress
 from opolyx_sdk.options import ClientOptions
+from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
 from opolyx_sdk.profiles import Award, Card, LeaderboardRow, Level, Profile
 from opolyx_sdk.rooms import Room, RoomOptions
 from opolyx_sdk.sync_game import SyncGame
@@ -217,6 +218,28 @@ class Client:
     def cards(self, player_id: str = "") -> tuple[Card, ...]:
         """As `AsyncClient.cards`."""
         return self._run(self._client.cards(player_id))
+
+    def audit(self, *, count_boards: bool = False) -> AuditReport:
+        """As `AsyncClient.audit`."""
+        return self._run(self._client.audit(count_boards=count_boards))
+
+    def dead_letters(self, *, most: int = 100) -> tuple[DeadLetter, ...]:
+        """As `AsyncClient.dead_letters`."""
+        return self._run(self._client.dead_letters(most=most))
+
+    def retry_dead_letters(self, *fact_numbers: int) -> RetriedDeadLetters:
+        """As `AsyncClient.retry_dead_letters`."""
+        return self._run(self._client.retry_dead_letters(*fact_numbers))
+
+    def set_vip(self, player_id: str, vip: bool, *, reason: str) -> Profile:
+        """As `AsyncClient.set_vip`."""
+        return self._run(self._client.set_vip(player_id, vip, reason=reason))
+
+    def entitlement_changes(
+        self, player_id: str = "", *, most: int = 100
+    ) -> tuple[EntitlementChange, ...]:
+        """As `AsyncClient.entitlement_changes`."""
+        return self._run(self._client.entitlement_changes(player_id, most=most))
 
     def play(self, game_id: str) -> SyncGame:
         """A game to act in, as a context."""

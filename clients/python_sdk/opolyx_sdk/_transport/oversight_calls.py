@@ -1,0 +1,88 @@
+"""Calls of the progression service that are for operators."""
+
+from typing import Final
+
+from opolyx.progression.v1 import progression_service_pb2 as pb
+from opolyx_sdk._convert import read, read_all
+from opolyx_sdk._transport.channel import Calls
+from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
+from opolyx_sdk.profiles import Profile
+
+_LARGEST_PAGE: Final = 100
+
+
+class OversightCalls(Calls):
+    """What operators see and have done; others are answered `NotAllowed`."""
+
+    async def audit(self, *, count_boards: bool = False) -> AuditReport:
+        """Recompute all awards from the stored results, and say what differs.
+
+        It takes as long as there are games: give the client a `call_timeout_s` to match. The
+        server goes on if this call is given up.
+
+        Args:
+            count_boards: whether to count the players of each leaderboard too, which keeps other
+                readers of the server waiting for seconds where there are millions of them.
+        """
+        response = await self._transport.call(
+            lambda stubs: stubs.progression.Audit,
+            pb.AuditRequest(count_boards=count_boards),
+            repeatable=False,
+        )
+        return read(response.report, AuditReport)
+
+    async def dead_letters(self, *, most: int = 100) -> tuple[DeadLetter, ...]:
+        """Facts that progression couldn't process, oldest first."""
+        found: tuple[DeadLetter, ...] = ()
+        token = ""
+        while len(found) < most:
+            request = pb.ListDeadLettersRequest(
+                page_size=min(most - len(found), _LARGEST_PAGE), page_token=token
+            )
+            response = await self._transport.call(
+                lambda stubs: stubs.progression.ListDeadLetters, request, repeatable=True
+            )
+            found += read_all(response.dead_letters, DeadLetter)
+            token = response.next_page_token
+            if not token:
+                break
+        return found
+
+    async def retry_dead_letters(self, *fact_numbers: int) -> RetriedDeadLetters:
+        """Have these facts processed once more, or all that couldn't be if none is named."""
+        response = await self._transport.call(
+            lambda stubs: stubs.progression.RetryDeadLetters,
+            pb.RetryDeadLettersRequest(fact_numbers=fact_numbers),
+            repeatable=True,
+        )
+        return RetriedDeadLetters(response.tried, response.processed, response.left)
+
+    async def set_vip(self, player_id: str, vip: bool, *, reason: str) -> Profile:
+        """Set whether a player is a VIP; who did so, when and why is kept for good."""
+        response = await self._transport.call(
+            lambda stubs: stubs.progression.SetEntitlements,
+            pb.SetEntitlementsRequest(player_id=player_id, vip=vip, reason=reason),
+            repeatable=True,
+        )
+        return read(response.profile, Profile)
+
+    async def entitlement_changes(
+        self, player_id: str = "", *, most: int = 100
+    ) -> tuple[EntitlementChange, ...]:
+        """Who set whose entitlements, newest first; everybody's when `player_id` is empty."""
+        found: tuple[EntitlementChange, ...] = ()
+        token = ""
+        while len(found) < most:
+            request = pb.ListEntitlementChangesRequest(
+                player_id=player_id,
+                page_size=min(most - len(found), _LARGEST_PAGE),
+                page_token=token,
+            )
+            response = await self._transport.call(
+                lambda stubs: stubs.progression.ListEntitlementChanges, request, repeatable=True
+            )
+            found += read_all(response.changes, EntitlementChange)
+            token = response.next_page_token
+            if not token:
+                break
+        return found

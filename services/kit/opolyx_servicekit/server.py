@@ -36,11 +36,7 @@ _OPTIONS: Final = (
     # Bursts of stream opens are cancelled at the default of 1,000.
     ("grpc.server.max_pending_requests", 20_000),
     ("grpc.server.max_pending_requests_hard_limit", 40_000),
-    # We look for dead peers, and let clients ping every 20 s, also without calls.
-    ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.max_ping_strikes", 4),
 )
 _PROBE_OPTIONS: Final = (("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", 4096))
@@ -111,7 +107,9 @@ class ServiceServer:
         """
         self._probes = Probes(self._names)
         interceptor = ServerInterceptor(self._interceptor_access, self.metrics)
-        self._server = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        self._server = grpc.aio.server(
+            interceptors=[interceptor], options=server_options(self._settings)
+        )
         self._add_services(self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._probes, self._server)
         if self._settings.reflection:
@@ -209,6 +207,17 @@ class ServiceServer:
             await asyncio.to_thread(server.shutdown)
             server.server_close()
             await asyncio.to_thread(thread.join)
+
+
+def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
+    """What gRPC is told; it ignores names that it doesn't know, so a test holds them to it."""
+    return (
+        *_OPTIONS,
+        ("grpc.keepalive_time_ms", round(settings.keepalive_seconds * 1000)),
+        ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_seconds * 1000)),
+        # Despite what gRPC's guides call it: without it, five minutes must lie between two pings.
+        ("grpc.http2.min_ping_interval_without_data_ms", round(settings.least_ping_seconds * 1000)),
+    )
 
 
 def run(main: Callable[[asyncio.Event], Awaitable[None]]) -> int:

@@ -62,6 +62,15 @@ class ServiceSettings(BaseSettings):
     tls_client_ca_file: Path | None = None
     """PEM authority that clients' certificates must come from; clients show none if absent."""
 
+    keepalive_seconds: float = Field(default=30.0, gt=0)
+    """After how long without a word from a peer it is pinged, seconds."""
+
+    keepalive_timeout_seconds: float = Field(default=10.0, gt=0)
+    """How long a pinged peer may take to answer before its connection is given up, seconds."""
+
+    least_ping_seconds: float = Field(default=10.0, gt=0)
+    """What clients must leave between their own pings, seconds; who pings more often is cut off."""
+
     grace_seconds: float = Field(default=20.0, ge=0)
     """Seconds that open calls may take to end once the service drains."""
 

@@ -28,7 +28,6 @@ from opolyx_sdk import (
 )
 from opolyx_sdk._backoff import Backoff
 from opolyx_sdk._server_clock import ServerClock
-from opolyx_sdk._transport.channel import KEEPALIVE_TIME_MS
 from opolyx_sdk.actions import Roll
 from support_sdk import ScriptedEngine, ScriptedIdentity, refused, scripted_server
 
@@ -117,7 +116,8 @@ def test_a_closed_blocking_client_says_so() -> None:
 
 
 async def test_a_stream_of_a_dead_server_is_a_lost_connection() -> None:
-    async with AsyncClient("127.0.0.1:1") as client:
+    impatient = ClientOptions(patience_s=0.1)
+    async with AsyncClient("127.0.0.1:1", options=impatient) as client:
         with pytest.raises(ConnectionLost):
             await anext(client.watch_room("r_1"))
         with pytest.raises(ConnectionLost):
@@ -216,22 +216,16 @@ async def test_a_failure_tells_everything_the_server_said() -> None:
     assert 0.02 == caught.value.retry_after_s
 
 
-def test_keepalive_is_not_below_what_the_server_permits() -> None:
-    from opolyx_servicekit import server
-
-    permitted = dict(server._OPTIONS)["grpc.http2.min_recv_ping_interval_without_data_ms"]
-
-    assert KEEPALIVE_TIME_MS > permitted
-
-
 def test_waits_grow_jitter_and_obey_the_hint() -> None:
     backoff = Backoff(first_s=0.1, most_s=1.0)
     waits = [backoff.next_wait() for _ in range(50)]
+    hinted = [backoff.next_wait(3.0) for _ in range(50)]
 
     assert waits[0] <= 0.1
     assert max(waits) <= 1.0
     assert len(set(waits)) == 50
-    assert 3.0 <= backoff.next_wait(3.0) <= 4.0
+    assert 3.0 <= min(hinted)
+    assert 0.5 < max(hinted) - min(hinted) <= 1.0, "all would come back at the same moment"
     backoff.reset()
     assert backoff.next_wait() <= 0.1
 

@@ -92,6 +92,10 @@ rule-book: setup ## Rewrite docs/rules from the rules as they are now; review th
 rules-coverage: setup ## Print which tests prove which rule and statement; fail if one has none
 	$(BIN)/python tools/rules_coverage.py
 
+.PHONY: mutation
+mutation: setup ## Break every comparison and value of the rules in turn; fail if no test notices (ARGS="--only phases")
+	@$(BIN)/python tools/mutation.py --workers $(WORKERS) $(ARGS)
+
 .PHONY: statements
 statements: setup ## Rewrite docs/rules/statements.md: which tests prove what the rule texts say
 	$(BIN)/python tools/rules_coverage.py --write

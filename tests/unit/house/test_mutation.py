@@ -1,0 +1,207 @@
+"""The mutation tester: what it breaks, one thing each time, and what it lets pass."""
+
+import ast
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import mutation
+from mutants import NEIGHBOUR, Key, Mutant, accepted, mutants_of, presets_of
+from mutation import SURVIVED, Report
+from opolyx_rules import RULESETS, get_ruleset
+
+SAMPLE: Final = '''\
+"""A sample; `a < b` in here is no comparison, nor is é."""
+
+LIMIT = 3 if "é" == "e" else 4
+
+
+class Bank:
+    """The bank."""
+
+    def lends(self, cash: int, seats: list[int]) -> bool:
+        """Nested, chained, over several lines and in brackets."""
+        if self is not None and (0 <= cash) < (
+            LIMIT  # not in this comment, is it?
+        ):
+            return any([seat not in seats for seat in seats if seat != 2])
+        return cash not   in seats or cash > 0 or cash >= 0 or self is None or 1 in seats
+
+
+def same(a: int, b: int) -> bool:
+    """Twice the same comparison."""
+    return a == b or (a == b)
+'''
+FOUND: Final = [
+    ("<module>", "'é' == 'e'", "'é' != 'e'"),
+    ("Bank.lends", "self is not None", "self is None"),
+    ("Bank.lends", "(0 <= cash) < LIMIT", "(0 <= cash) <= LIMIT"),
+    ("Bank.lends", "0 <= cash", "0 < cash"),
+    ("Bank.lends", "seat not in seats", "seat in seats"),
+    ("Bank.lends", "seat != 2", "seat == 2"),
+    ("Bank.lends", "cash not in seats", "cash in seats"),
+    ("Bank.lends", "cash > 0", "cash >= 0"),
+    ("Bank.lends", "cash >= 0", "cash > 0"),
+    ("Bank.lends", "self is None", "self is not None"),
+    ("Bank.lends", "1 in seats", "1 not in seats"),
+    ("same", "a == b", "a != b"),
+    ("same", "a == b", "a != b"),
+]
+
+
+def operators(source: str) -> list[type[ast.cmpop]]:
+    """Every comparison operator, in one order for all mutants of a source."""
+    compares = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare)]
+    return [type(operator) for compare in compares for operator in compare.ops]
+
+
+def core_mutants() -> list[Mutant]:
+    """All mutants of the core as it is."""
+    package = mutation.ROOT / mutation.PACKAGE
+    return [
+        mutant
+        for name in mutation.MUTATED
+        for path in sorted((package / name).glob("*.py"))
+        for mutant in mutants_of(str(path.relative_to(package)), path.read_text("utf-8"))
+    ]
+
+
+def test_every_comparison_is_found_once() -> None:
+    keys = [mutant.key for mutant in mutants_of("bank.py", SAMPLE)]
+
+    assert FOUND == [(key.function, key.comparison, key.mutant) for key in keys]
+    assert {"bank.py"} == {key.file for key in keys}
+
+
+def test_operators_of_a_chain_are_flipped_one_by_one() -> None:
+    keys = [mutant.key.mutant for mutant in mutants_of("a.py", "0 <= a < 9\n")]
+
+    assert ["0 < a < 9", "0 <= a <= 9"] == keys
+
+
+def test_a_mutant_differs_in_one_operator_and_nothing_else() -> None:
+    sound = operators(SAMPLE)
+    for mutant in mutants_of("bank.py", SAMPLE):
+        broken = operators(mutant.source)
+        changed = [pair for pair in zip(sound, broken, strict=True) if pair[0] is not pair[1]]
+        assert 1 == len(changed)
+        assert NEIGHBOUR[changed[0][0]] is changed[0][1]
+        lines = zip(SAMPLE.splitlines(), mutant.source.splitlines(), strict=True)
+        assert [mutant.line] == [
+            number for number, pair in enumerate(lines, start=1) if pair[0] != pair[1]
+        ]
+
+
+def test_mutants_of_the_core_are_all_different() -> None:
+    mutants = core_mutants()
+
+    assert len(mutants) == len({(mutant.key.file, mutant.source) for mutant in mutants})
+    assert 200 < len(mutants)
+
+
+def test_every_accepted_survivor_is_one_mutant_of_the_core_with_a_reason() -> None:
+    keys = [mutant.key for mutant in core_mutants()]
+
+    for key, reason in accepted(mutation.EQUIVALENT).items():
+        assert 1 == keys.count(key), key
+        assert reason.strip()
+
+
+def test_every_field_of_a_preset_is_changed() -> None:
+    sound = get_ruleset("blitz@full")
+    wrong = dict(presets_of(sound))
+
+    assert wrong["blitz@full round_cap: 25 -> 24"].round_cap == 24
+    assert wrong["blitz@full even_build: True -> False"].even_build is False
+    assert wrong["blitz@full deck: 'standard' -> 'standardx'"].deck == "standardx"
+    fields = {change.split()[1].rstrip(":") for change in wrong}
+    assert set(type(sound).__slots__) == fields
+    assert sound not in wrong.values()
+
+
+def test_every_value_of_every_preset_is_held_by_hand() -> None:
+    """The lock would notice as well, but it is made by the code that it checks."""
+    sound, report = dict(RULESETS), Report()
+    mutation.try_values(report)
+
+    assert [] == report.unheld
+    assert 12 * len(type(sound["blitz@full"]).__slots__) <= report.values
+    assert sound == RULESETS
+
+
+def test_report_fails_for_new_survivors_and_for_accepted_ones_that_are_gone() -> None:
+    first, second, *_ = mutants_of("a.py", "a < b\nc < d\n")
+    other = Key("other.py", "f", "a < b", "a <= b")
+    report = Report({first: SURVIVED, second: "tests/rules/test_a.py::test_a"})
+
+    assert [] == report.problems({first.key: "no two are equal", other: "not tried"})
+    assert [f"survived: {first}"] == report.problems({})
+    assert ["no survivor any more: a.py <module>: c <= d"] == report.problems(
+        {first.key: "no two are equal", second.key: "wrong"}
+    )
+    report.unheld.append("a change")
+    assert ["unnoticed: a change"] == report.problems({first.key: "no two are equal"})
+
+
+def test_report_tells_the_score_and_what_only_golden_files_notice() -> None:
+    first, second, third = mutants_of("a.py", "a < b\nc < d\ne in f\n")
+    report = Report(
+        {
+            first: "tests/golden/test_playouts.py::test_a_seeded_game_goes_as_recorded",
+            second: "tests/rules/test_a.py::test_a",
+            third: SURVIVED,
+        },
+        values=5,
+    )
+
+    lines = report.lines({third.key: "nothing is in f"})
+    assert f"by the golden files only: {first}" in lines
+    assert [
+        "comparisons: 2 of 3 mutants noticed, 1 of them by the golden files only; "
+        "1 survivors are equivalent",
+        "values of presets: 5 of 5 changes noticed",
+    ] == lines[-2:]
+    assert '"values": 5' in report.as_json()
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> mutation.Copy:
+    """A copy of a repository of one function and two tests of it."""
+    root = tmp_path / "root"
+    package = root / mutation.PACKAGE
+    (package / "mechanics").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "mechanics" / "__init__.py").write_text("")
+    (package / "mechanics" / "rent.py").write_text("def owes(a: int) -> bool:\n    return 0 < a\n")
+    tests = root / "tests" / "rules"
+    tests.mkdir(parents=True)
+    (tests / "test_rent.py").write_text(
+        "from opolyx_rules.mechanics.rent import owes\n\n\ndef test_one():\n    assert owes(1)\n"
+    )
+    monkeypatch.setattr(mutation, "ROOT", root)
+    monkeypatch.setattr(mutation, "COPIED", (str(mutation.CORE), "tests"))
+    monkeypatch.setattr(mutation, "BY_HAND", ("tests/rules",))
+    monkeypatch.setattr(mutation, "GOLDEN", ())
+    return mutation.Copy(tmp_path / "copy")
+
+
+def test_copy_is_tried_and_the_working_tree_left_alone(small: mutation.Copy) -> None:
+    """`0 <= 1` is true as well: the one mutant survives, until a test asks about 0."""
+    small.check()
+    (mutant,) = mutants_of("mechanics/rent.py", small.sources()["mechanics/rent.py"])
+    assert SURVIVED == small.try_out(mutant, [])
+
+    tests = small.folder / "tests/rules/test_rent.py"
+    tests.write_text(f"{tests.read_text()}\n\ndef test_none():\n    assert not owes(0)\n")
+    assert "tests/rules/test_rent.py::test_none" == small.try_out(mutant, ["tests/rules"])
+    for root in (small.folder, mutation.ROOT):
+        assert "0 < a" in (root / mutation.PACKAGE / mutant.key.file).read_text()
+
+
+def test_copy_whose_tests_fail_without_a_mutant_is_refused(small: mutation.Copy) -> None:
+    tests = small.folder / "tests/rules/test_rent.py"
+    tests.write_text("def test_wrong():\n    assert False\n")
+
+    with pytest.raises(RuntimeError, match=r"fails without a mutant: .*test_wrong"):
+        small.check()

@@ -44,6 +44,7 @@ KEYS: Final = "keys.json"
 _QUIET: Final = "error"
 """Level of the log when nobody has configured it: a program that embeds the server has its own."""
 
+_OPERATOR: Final = "s_operator"
 _TOKEN_SECONDS: Final = 24 * 3600
 _GRACE_SECONDS: Final = 5.0
 _CHANNEL_OPTIONS: Final = (("grpc.max_receive_message_length", 16 << 20),)
@@ -86,7 +87,7 @@ class EmbeddedServer:
 
     def operator_token(self) -> str:
         """A token of an operator, good for a day."""
-        return self._token("s_operator", "operator")
+        return self._token(_OPERATOR, "operator")
 
     async def __aenter__(self) -> Self:
         """Start; clients may come once this returns.
@@ -112,6 +113,20 @@ class EmbeddedServer:
         """Drain and close everything; may be called again."""
         self._server = None
         await self._stack.aclose()
+
+    @classmethod
+    def sign_operator_token(cls, data_dir: Path) -> str:
+        """A token of an operator of the server that serves from `data_dir`, good for a day.
+
+        Raises:
+            CannotStart: there are no keys to sign it with, as no server ever served from there.
+        """
+        path = data_dir / KEYS
+        try:
+            signer = TokenSigner(path)
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise CannotStart(f"can't use the keys in {path}: {error}") from error
+        return signer.sign(subject=_OPERATOR, role="operator", ttl_seconds=_TOKEN_SECONDS)
 
     @classmethod
     def run(

@@ -13,6 +13,9 @@ from typing import Annotated
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
+from opolyx_sdk.cli.admin import admin
+from opolyx_sdk.cli.leaderboard import leaderboard
+from opolyx_sdk.cli.profile import profile
 from opolyx_sdk.errors import OpolyxError
 
 
@@ -28,6 +31,9 @@ app = App(
     help_format="plaintext",  # the default loads a Markdown renderer first
     version=_version,
 )
+app.command(profile)
+app.command(leaderboard)
+app.command(admin)
 
 _FAILED = 1
 _UNUSABLE = 2

@@ -1,0 +1,68 @@
+"""The options of every command that asks a server: where it is, and who is asking."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from opolyx_sdk.errors import OpolyxError
+from opolyx_sdk.options import ClientOptions, Tls
+
+if TYPE_CHECKING:
+    from opolyx_sdk.client import AsyncClient
+
+_JWT: Final = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """A server, and the account to ask it as."""
+
+    server: Annotated[str, Parameter(env_var="OPOLYX_SERVER")] = "127.0.0.1:7443"
+    """Host and port of the server."""
+
+    token: Annotated[str | None, Parameter(env_var="OPOLYX_TOKEN")] = field(
+        default=None, repr=False
+    )
+    """JWT to ask with. Better in the environment: everybody on a machine sees its commands."""
+
+    tls: Annotated[bool, Parameter(env_var="OPOLYX_TLS", negative="")] = False
+    """Speak TLS, trusting whom this machine trusts."""
+
+    ca: Annotated[Path | None, Parameter(env_var="OPOLYX_CA")] = None
+    """PEM file of the authorities to trust instead; implies --tls."""
+
+    def client(self, *, call_timeout_s: float = 10.0) -> "AsyncClient":
+        """A client of the server that acts for the token's account.
+
+        Args:
+            call_timeout_s: how long a single call may take, seconds.
+
+        Raises:
+            OpolyxError: there is no token, or nothing that can be one; or the file of authorities
+                can't be read.
+        """
+        from opolyx_sdk.client import AsyncClient
+
+        token = (self.token or "").strip()
+        if not token:
+            raise OpolyxError("no token: set OPOLYX_TOKEN, or give --token")
+        if not _JWT.fullmatch(token):
+            raise OpolyxError("what was given as the token is no JWT")
+        options = ClientOptions(tls=self._secured(), call_timeout_s=call_timeout_s)
+        return AsyncClient(self.server, token=token, options=options)
+
+    def _secured(self) -> Tls | None:
+        if self.ca is None:
+            return Tls() if self.tls else None
+        try:
+            return Tls(root_certificates=self.ca.read_bytes())
+        except OSError as error:
+            raise OpolyxError(f"can't read {self.ca}: {error.strerror}") from error
+
+
+LOCAL: Final = Connection()
+"""A server on this machine."""

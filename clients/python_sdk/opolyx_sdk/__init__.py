@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         ReplayError,
         RequestError,
         ServiceUnavailable,
+        WrongLoop,
         WrongState,
     )
     from opolyx_sdk.events import Event
@@ -135,6 +136,7 @@ __all__ = [
     "Update",
     "Waiting",
     "Widened",
+    "WrongLoop",
     "WrongState",
     "__version__",
     "fallback_action",
@@ -149,7 +151,7 @@ _MODULES: Final = {
     "errors": (
         "BotError ConnectionLost GameClosed GameError InvalidRequest LimitReached MirrorBroken "
         "MissingExtra NoDecision NotAllowed NotAuthenticated NotFound OpolyxError "
-        "OutcomeUnknown Refused ReplayError RequestError ServiceUnavailable WrongState"
+        "OutcomeUnknown Refused ReplayError RequestError ServiceUnavailable WrongLoop WrongState"
     ),
     "events": "Event",
     "game": "Game",

@@ -29,7 +29,8 @@ def to_failure(error: grpc.aio.AioRpcError) -> Failure:
             domain = info.domain
             metadata = dict(info.metadata)
         elif detail.Unpack(retry):
-            retry_after = retry.retry_delay.ToTimedelta().total_seconds()
+            delay = retry.retry_delay  # its own conversion raises on what no server should send
+            retry_after = max(0.0, delay.seconds + delay.nanos / 1e9)
         elif detail.Unpack(bad):
             fields = {one.field: one.description for one in bad.field_violations}
     return Failure(

@@ -5,13 +5,12 @@ only moves bytes and waits.
 """
 
 import asyncio
-import time
 from typing import Final
 
 import grpc
 
 from opolyx_sdk import _convert
-from opolyx_sdk._backoff import Backoff
+from opolyx_sdk._backoff import Outage, bounded_hint
 from opolyx_sdk._inbox import Inbox
 from opolyx_sdk._mirror import Mirror
 from opolyx_sdk._session import (
@@ -26,21 +25,17 @@ from opolyx_sdk._session import (
     Updated,
 )
 from opolyx_sdk._status import to_error
-from opolyx_sdk._transport.channel import PlayCall, Transport
+from opolyx_sdk._transport.channel import RESUMABLE, PlayCall, Transport
 from opolyx_sdk.actions import Action
-from opolyx_sdk.errors import ConnectionLost, OutcomeUnknown, Refused, RequestError
-
-_RESUMABLE: Final = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.INTERNAL,  # RST_STREAM
-        grpc.StatusCode.UNKNOWN,  # "Stream removed"
-        grpc.StatusCode.CANCELLED,  # by somebody else than us
-        grpc.StatusCode.ABORTED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,  # a slow reader, or a limit with a hint
-    }
+from opolyx_sdk.errors import (
+    ConnectionLost,
+    NotAuthenticated,
+    OutcomeUnknown,
+    Refused,
+    RequestError,
 )
+
+_LONGEST_END_S: Final = 5.0
 
 
 class GameStream:
@@ -58,6 +53,7 @@ class GameStream:
         self._task: asyncio.Task[None] | None = None
         self._one_stream = asyncio.Lock()  # a task that ends and the next one share the session
         self._heard = False
+        self._renewed = False
 
     # --- For games ------------------------------------------------------------------------------
 
@@ -71,7 +67,7 @@ class GameStream:
         Raises:
             ValueError: the client has the game open already.
             GameClosed: the server doesn't show it.
-            ConnectionLost: no server answers.
+            ConnectionLost: no server answers, or it doesn't send the game.
             RequestError: the server refuses the stream.
         """
         self._session.attach(game_id, spectator=spectator)
@@ -81,7 +77,11 @@ class GameStream:
         self._opening[game_id] = opening
         self._go_on()
         try:
-            await opening
+            async with asyncio.timeout(self._options.patience_s):
+                await opening
+        except TimeoutError:
+            await self.leave(game_id)
+            raise ConnectionLost(f"the server has not sent game {game_id}") from None
         except BaseException:
             await self.leave(game_id)
             raise
@@ -113,7 +113,7 @@ class GameStream:
         self._answers[command_id] = answer
         self._go_on()
         try:
-            async with asyncio.timeout(self._options.command_timeout_s):
+            async with asyncio.timeout(self._options.answer_within_s):
                 seq: int = await answer
                 return seq
         except TimeoutError:
@@ -143,7 +143,7 @@ class GameStream:
         self._timers.clear()
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            await asyncio.wait([self._task], timeout=_LONGEST_END_S)
 
     async def _run(self) -> None:
         """Keep a stream until nothing needs it, or until patience runs out."""
@@ -156,22 +156,17 @@ class GameStream:
             self._end_all(error)
 
     async def _keep_connected(self) -> None:
-        backoff = Backoff()
-        away_since = time.monotonic()
+        outage = Outage(self._options)
         while not self._session.idle:
             self._heard = False
+            outage.connecting()
             hint_s = await self._connect_once()
-            if self._heard:
-                backoff.reset()
-                away_since = time.monotonic()
-            away_s = time.monotonic() - away_since
-            if away_s > self._options.patience_s:
-                self._end_all(ConnectionLost(f"no server for {away_s:.0f} s"))
-                return
-            await asyncio.sleep(backoff.next_wait(hint_s))
+            await asyncio.sleep(outage.lost(heard=self._heard, hint_s=hint_s))
 
     async def _connect_once(self) -> float | None:
         """One stream from its start to its loss; returns the server's hint when to come back."""
+        await self._transport.tokens.ready()
+        used = self._transport.tokens.jwt
         call = self._transport.play(next(iter(self._inboxes), ""))
         self._session.connected()
         self._to_write.set()
@@ -180,7 +175,7 @@ class GameStream:
             return await self._read(call)
         except grpc.aio.AioRpcError as error:
             failure = to_error(error)
-            if error.code() not in _RESUMABLE:
+            if error.code().name not in RESUMABLE and not await self._renew(failure, used):
                 raise failure from None
             return failure.retry_after_s
         except grpc.aio.BaseError:
@@ -196,9 +191,16 @@ class GameStream:
             call.cancel()
             await asyncio.gather(writer, return_exceptions=True)
 
+    async def _renew(self, failure: RequestError, used: str | None) -> bool:
+        """Whether only the token's time was over and there is another now: once in a row."""
+        if self._renewed or not (isinstance(failure, NotAuthenticated) and failure.expired):
+            return False
+        self._renewed = await self._transport.tokens.replaces(used)
+        return self._renewed
+
     async def _read(self, call: PlayCall) -> float | None:
         async for response in call:
-            self._heard = True
+            self._heard, self._renewed = True, False
             for frame in _convert.read_frames(response.frames):
                 for signal in self._session.receive(frame):
                     if isinstance(signal, Drained):
@@ -237,7 +239,8 @@ class GameStream:
             case Answered():
                 self._answer(signal)
             case RetryLater(key, after_ms):
-                self._later(key, after_ms / 1000)
+                hint_s = bounded_hint(after_ms / 1000, self._options.longest_hint_s)
+                self._later(key, hint_s or 0.0)
             case Drained():
                 pass  # ends the reading, above
 

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from opolyx_sdk._stream import GameStream
-from opolyx_sdk._transport.channel import Transport
+from opolyx_sdk._transport.channel import Transport, check_loop
 from opolyx_sdk._transport.engine_calls import EngineCalls
 from opolyx_sdk._transport.identity_calls import IdentityCalls
 from opolyx_sdk._transport.oversight_calls import OversightCalls
@@ -19,7 +19,8 @@ class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls, Overs
     """A client of one server that acts for one account.
 
     Making one does nothing: it connects when it is first used, to the loop that uses it, and can be
-    used by several loops one after another. All its games share one stream.
+    used by several loops one after another. All its games share one stream. Its token is renewed
+    before it expires.
 
     Every call raises `RequestError` when the server answers with a failure, and `ConnectionLost`
     when none answers; calls that are safe to repeat are repeated before.
@@ -40,6 +41,9 @@ class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls, Overs
             address: host and port.
             token: a JWT to act with; `create_guest` gets one.
             options: times and limits, TLS.
+
+        Raises:
+            ValueError: the token holds a character that no token can have.
         """
         super().__init__(Transport(address, options or ClientOptions(), token))
         self._stream: GameStream | None = None
@@ -78,22 +82,28 @@ class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls, Overs
     async def close(self) -> None:
         """End the stream and the channel. The client may be used again."""
         stream, self._stream = self._stream, None
-        if stream is not None and self._loop is asyncio.get_running_loop():
+        loop, self._loop = self._loop, None
+        if stream is not None and loop is asyncio.get_running_loop():
             await stream.close()
         await self._transport.drop()
 
     def play(self, game_id: str) -> Game:
         """A game to act in, as an async context."""
-        return Game(game_id, self._games(), self, spectator=False)
+        return Game(game_id, self._games, self, spectator=False)
 
     def watch(self, game_id: str) -> Game:
         """A game to watch without acting, as an async context."""
-        return Game(game_id, self._games(), self, spectator=True)
+        return Game(game_id, self._games, self, spectator=True)
 
     def _games(self) -> GameStream:
-        """The stream of the running loop."""
+        """The stream of the running loop.
+
+        Raises:
+            WrongLoop: another loop that is still running uses the client.
+        """
         loop = asyncio.get_running_loop()
         if self._stream is None or self._loop is not loop:
+            check_loop(self._loop, loop)
             self._loop = loop
             self._stream = GameStream(self._transport)
         return self._stream

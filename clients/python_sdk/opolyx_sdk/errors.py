@@ -16,6 +16,7 @@ OpolyxError
 ├── GameError                 one game can't go on for this client
 │   ├── GameClosed            the server detached the client: not found, not seated, a fault
 │   └── MirrorBroken          even a fresh snapshot doesn't match its digest
+├── WrongLoop                 a client is used by two loops at a time
 ├── NoDecision                nothing is awaited from this seat that the action could answer
 ├── BotError                  a bot failed, with `strict` set
 ├── ReplayError               a replay can't be read
@@ -101,7 +102,17 @@ class InvalidRequest(RequestError):
 
 
 class NotAuthenticated(RequestError):
-    """The call carried no token, or one that is bad, expired or revoked."""
+    """The call carried no token, or one that is bad, expired or revoked: nothing is tried again."""
+
+    @property
+    def problem(self) -> str:
+        """Why, in a word: missing, malformed, invalid, expired or revoked; empty if not told."""
+        return self.failure.metadata.get("problem", "")
+
+    @property
+    def expired(self) -> bool:
+        """Whether only the time of the token is over."""
+        return self.problem == "expired"
 
 
 class NotAllowed(RequestError):
@@ -158,6 +169,10 @@ class MirrorBroken(GameError):
         super().__init__(game_id, f"snapshot at update {seq} doesn't match its digest")
         self.seq = seq
         """The snapshot's last update."""
+
+
+class WrongLoop(OpolyxError):
+    """A client is used by a second loop while the first that used it still runs."""
 
 
 class NoDecision(OpolyxError):

@@ -1,5 +1,6 @@
 """One game that a client plays or watches."""
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -32,10 +33,17 @@ class Game:
     """
 
     def __init__(
-        self, game_id: str, stream: GameStream, calls: EngineCalls, *, spectator: bool
+        self,
+        game_id: str,
+        streams: Callable[[], GameStream],
+        calls: EngineCalls,
+        *,
+        spectator: bool,
     ) -> None:
+        """Made by `AsyncClient.play` and `watch`, with or without a loop that runs."""
         self._game_id = game_id
-        self._stream = stream
+        self._streams = streams
+        self._open: GameStream | None = None
         self._calls = calls
         self._spectator = spectator
         self._inbox: Inbox | None = None
@@ -48,7 +56,8 @@ class Game:
             GameClosed: the server doesn't show it.
             ConnectionLost: no server answers.
         """
-        self._inbox = await self._stream.open(self._game_id, spectator=self._spectator)
+        self._open = self._streams()
+        self._inbox = await self._open.open(self._game_id, spectator=self._spectator)
         _ = self._mirror
         return self
 
@@ -163,6 +172,12 @@ class Game:
         if self._inbox is None:
             raise RuntimeError("the game is not open: use `async with`")
         return await self._inbox.get()
+
+    @property
+    def _stream(self) -> GameStream:
+        if self._open is None:
+            raise RuntimeError("the game is not open: use `async with`")
+        return self._open
 
     @property
     def _mirror(self) -> Mirror:

@@ -118,7 +118,7 @@ def test_a_command_that_needs_no_network_loads_no_network(arguments: list[str]) 
         "import sys; from opolyx_sdk.cli import main\n"
         f"try: main({arguments})\n"
         "except SystemExit: pass\n"
-        "heavy = {'grpc', 'google', 'asyncio', 'opolyx', 'opolyx_rules', 'opolyx_engine'}\n"
+        "heavy = {'grpc', 'google', 'opolyx', 'opolyx_rules', 'opolyx_engine'}\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

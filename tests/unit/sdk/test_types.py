@@ -81,6 +81,7 @@ PINNED = [
     "Update",
     "Waiting",
     "Widened",
+    "WrongLoop",
     "WrongState",
     "__version__",
     "fallback_action",

@@ -5,19 +5,30 @@ a channel of its own. The token travels as metadata of each call and is shown no
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 import grpc
 
 from opolyx.engine.v1 import engine_service_pb2, engine_service_pb2_grpc
-from opolyx.identity.v1 import identity_service_pb2_grpc
+from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
 from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc
-from opolyx_sdk._backoff import Backoff
+from opolyx_sdk._backoff import Backoff, Outage
 from opolyx_sdk._status import to_error
-from opolyx_sdk.errors import ConnectionLost, LimitReached, RequestError, ServiceUnavailable
+from opolyx_sdk._transport.token_keeper import TokenKeeper
+from opolyx_sdk.errors import (
+    ConnectionLost,
+    Failure,
+    LimitReached,
+    NotAuthenticated,
+    RequestError,
+    ServiceUnavailable,
+    WrongLoop,
+    request_error,
+)
 from opolyx_sdk.options import ClientOptions, Tls
 
 Q = TypeVar("Q")
@@ -37,7 +48,22 @@ PlayCall = grpc.aio.StreamStreamCall[
 ]
 
 _MOST_TRIES: Final = 5
-_LONGEST_HINT_S: Final = 30.0
+
+RESUMABLE: Final = frozenset(
+    {
+        "UNAVAILABLE",
+        "INTERNAL",  # RST_STREAM
+        "UNKNOWN",  # "Stream removed"
+        "CANCELLED",  # by somebody else than us
+        "ABORTED",
+        "DEADLINE_EXCEEDED",
+        "RESOURCE_EXHAUSTED",  # a slow reader, or a limit with a hint
+    }
+)
+"""Names of the statuses after which a stream is opened again."""
+
+LOST: Final = request_error(Failure("UNAVAILABLE", "the channel was closed"))
+"""What ends a call whose channel is closed under it."""
 
 
 class _Unary(Protocol[Q_contra, R_co]):
@@ -50,6 +76,22 @@ class _Unary(Protocol[Q_contra, R_co]):
         timeout: float | None = None,
         metadata: tuple[tuple[str, str], ...] | None = None,
     ) -> Awaitable[R_co]: ...
+
+
+class _Call(Protocol[R_co]):
+    """A server stream under way."""
+
+    def __aiter__(self) -> AsyncIterator[R_co]: ...
+
+    def cancel(self) -> bool: ...
+
+
+class _Streaming(Protocol[Q_contra, R_co]):
+    """A server-streaming method of a stub."""
+
+    def __call__(
+        self, request: Q_contra, *, metadata: tuple[tuple[str, str], ...] | None = None
+    ) -> _Call[R_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +112,8 @@ class Transport:
         """Host and port."""
         self.options = options
         """Times and limits."""
-        self.token = token
-        """The JWT that calls carry; never shown."""
+        self.tokens = TokenKeeper(token, self._renewed_token)
+        """The token that calls carry."""
         self._channel: grpc.aio.Channel | None = None
         self._stubs: Stubs | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -82,10 +124,15 @@ class Transport:
 
     @property
     def stubs(self) -> Stubs:
-        """The services, on the running loop's channel."""
+        """The services, on the running loop's channel.
+
+        Raises:
+            WrongLoop: another loop that is still running uses the client.
+        """
         loop = asyncio.get_running_loop()
         if self._stubs is None or self._loop is not loop:
-            # A channel of another loop can't be closed from here; it goes with its loop.
+            check_loop(self._loop, loop)
+            # A channel of a loop that has ended can't be closed; it goes with its loop.
             self._loop = loop
             self._channel = _open_channel(self.address, self.options)
             self._stubs = Stubs(
@@ -99,8 +146,8 @@ class Transport:
     def metadata(self, game_id: str = "") -> tuple[tuple[str, str], ...]:
         """Metadata of a call."""
         pairs = []
-        if self.token:
-            pairs.append(("authorization", f"Bearer {self.token}"))
+        if self.tokens.jwt:
+            pairs.append(("authorization", f"Bearer {self.tokens.jwt}"))
         if game_id:
             pairs.append((GAME_HEADER, game_id))
         return tuple(pairs)
@@ -132,21 +179,55 @@ class Transport:
             RequestError: the server answered with a failure.
             ConnectionLost: no server answered.
         """
-        backoff = Backoff()
-        tries = _MOST_TRIES if repeatable else 1
+        await self.tokens.ready()
+        used = self.tokens.jwt
+        try:
+            return await self._repeat(method, request, repeatable, game_id)
+        except NotAuthenticated as error:
+            if not (error.expired and await self.tokens.replaces(used)):
+                raise
+        return await self._repeat(method, request, repeatable, game_id)
+
+    async def stream(
+        self, method: Callable[[Stubs], _Streaming[Q, R]], request: Q
+    ) -> AsyncGenerator[R | None, None]:
+        """The responses of a server stream that is opened again when it is lost.
+
+        Yields None for each loss, before it waits: what follows may repeat, or miss, something.
+
+        Raises:
+            RequestError: the server answered with a failure that won't pass.
+            ConnectionLost: an outage lasted for longer than the client's patience.
+        """
+        outage, renewed = Outage(self.options), False
         while True:
+            await self.tokens.ready()
+            used, heard = self.tokens.jwt, False
+            outage.connecting()
+            call = method(self.stubs)(request, metadata=self.metadata())
             try:
-                return await method(self.stubs)(
-                    request,
-                    timeout=self.options.call_timeout_s,
-                    metadata=self.metadata(game_id),
-                )
+                async for response in call:
+                    heard = True
+                    yield response
+                return
             except grpc.aio.AioRpcError as error:
                 failure = to_error(error)
-            tries -= 1
-            if tries <= 0 or not _worth_repeating(failure):
-                raise self._as_lost(failure) from None
-            await asyncio.sleep(backoff.next_wait(failure.retry_after_s))
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
+                failure = LOST  # the channel was closed under the call
+            finally:
+                call.cancel()
+            renewed = renewed and not heard
+            if isinstance(failure, NotAuthenticated) and failure.expired and not renewed:
+                renewed = await self.tokens.replaces(used)
+                if renewed:
+                    continue
+            if failure.failure.status not in RESUMABLE:
+                raise failure
+            yield None
+            await asyncio.sleep(outage.lost(heard=heard, hint_s=failure.retry_after_s))
 
     def failure(self, error: grpc.aio.AioRpcError) -> Exception:
         """What a failed call raises: `RequestError`, or `ConnectionLost` if no server answered."""
@@ -158,9 +239,42 @@ class Transport:
 
     async def drop(self) -> None:
         """Close the channel with all its calls; the next call opens another."""
+        await self.tokens.stop()
         channel, self._channel, self._stubs = self._channel, None, None
-        if channel is not None and self._loop is asyncio.get_running_loop():
+        loop, self._loop = self._loop, None
+        if channel is not None and loop is asyncio.get_running_loop():
             await channel.close()
+
+    async def _repeat(
+        self, method: Callable[[Stubs], _Unary[Q, R]], request: Q, repeatable: bool, game_id: str
+    ) -> R:
+        backoff = Backoff()
+        give_up = time.monotonic() + self.options.patience_s
+        tries_left = _MOST_TRIES if repeatable else 1
+        while True:
+            try:
+                return await method(self.stubs)(
+                    request,
+                    timeout=self.options.call_timeout_s,
+                    metadata=self.metadata(game_id),
+                )
+            except grpc.aio.AioRpcError as error:
+                failure = to_error(error)
+            tries_left -= 1
+            wait_s = backoff.next_wait(failure.retry_after_s)
+            worth = _worth_repeating(failure, self.options.longest_hint_s)
+            if not (tries_left and worth and time.monotonic() + wait_s < give_up):
+                raise self._as_lost(failure)
+            await asyncio.sleep(wait_s)
+
+    async def _renewed_token(self) -> str:
+        response = await self._repeat(
+            lambda stubs: stubs.identity.RefreshToken,
+            identity_service_pb2.RefreshTokenRequest(),
+            repeatable=False,  # the keeper tries again, while the call that waits goes on
+            game_id="",
+        )
+        return response.token.jwt
 
     def _as_lost(self, error: RequestError) -> Exception:
         """UNAVAILABLE without a reason comes from the channel, not from a service."""
@@ -169,10 +283,22 @@ class Transport:
         return error
 
 
-def _worth_repeating(error: RequestError) -> bool:
-    if isinstance(error, LimitReached):
-        return error.retry_after_s is not None and error.retry_after_s <= _LONGEST_HINT_S
-    return isinstance(error, ServiceUnavailable)
+def check_loop(owner: asyncio.AbstractEventLoop | None, running: asyncio.AbstractEventLoop) -> None:
+    """Whether a client of loop `owner` may be used by the running one.
+
+    Raises:
+        WrongLoop: its own loop is still running, too.
+    """
+    if owner is not None and owner is not running and owner.is_running():
+        raise WrongLoop("the client is in use by another loop: close it there, or make one a loop")
+
+
+def _worth_repeating(error: RequestError, longest_hint_s: float) -> bool:
+    """Whether the failure passes; who is told to wait for too long is told so at once."""
+    if isinstance(error, LimitReached) and error.retry_after_s is None:
+        return False
+    passes = isinstance(error, LimitReached | ServiceUnavailable)
+    return passes and (error.retry_after_s or 0) <= longest_hint_s
 
 
 def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:

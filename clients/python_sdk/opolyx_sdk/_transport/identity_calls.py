@@ -21,7 +21,7 @@ class IdentityCalls(Calls):
             repeatable=False,
         )
         login = Login(read(response.account, Account), read(response.token, Token))
-        self._transport.token = login.token.jwt
+        self._transport.tokens.take(login.token.jwt, new=True)
         return login
 
     async def create_bot_token(self, name: str) -> Login:
@@ -40,12 +40,15 @@ class IdentityCalls(Calls):
         return Login(read(response.account, Account), read(response.token, Token))
 
     async def refresh_token(self) -> Token:
-        """Renew the client's token; the client uses the new one from now on."""
+        """Renew the client's token; the client uses the new one from now on.
+
+        The client does so by itself in time; the old token stays good until it expires.
+        """
         response = await self._transport.call(
             lambda stubs: stubs.identity.RefreshToken, pb.RefreshTokenRequest(), repeatable=True
         )
         token = read(response.token, Token)
-        self._transport.token = token.jwt
+        self._transport.tokens.take(token.jwt, new=True)
         return token
 
     async def revoke_token(self, token_id: str = "", *, player_id: str = "") -> None:

@@ -1,15 +1,20 @@
 """Calls of the matchmaker."""
 
+import asyncio
+import time
 import uuid
 from collections.abc import AsyncGenerator
-
-import grpc
+from contextlib import aclosing
+from typing import Final
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all
 from opolyx_sdk._transport.channel import Calls
+from opolyx_sdk.errors import WrongState
 from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widened
 from opolyx_sdk.rooms import Room, RoomOptions
+
+_STARTING_S: Final = 0.25
 
 
 class RoomCalls(Calls):
@@ -86,17 +91,19 @@ class RoomCalls(Calls):
         return read_all(response.rooms, Room)
 
     async def watch_room(self, room_id: str) -> AsyncGenerator[Room, None]:
-        """The room now and after each change, until it has started or is closed."""
-        call = self._transport.stubs.matchmaker.WatchRoom(
-            pb.WatchRoomRequest(room_id=room_id), metadata=self._transport.metadata()
+        """The room now and after each change, until it has started or is closed.
+
+        Outages are bridged: each room is newer than the one before it.
+        """
+        rooms = self._transport.stream(
+            lambda stubs: stubs.matchmaker.WatchRoom, pb.WatchRoomRequest(room_id=room_id)
         )
-        try:
-            async for response in call:
-                yield read(response.room, Room)
-        except grpc.aio.AioRpcError as error:
-            raise self._transport.failure(error) from None
-        finally:
-            call.cancel()
+        revision = 0
+        async with aclosing(rooms):
+            async for response in rooms:
+                if response is not None and response.room.revision > revision:
+                    revision = response.room.revision
+                    yield read(response.room, Room)
 
     async def add_bot(
         self,
@@ -156,26 +163,40 @@ class RoomCalls(Calls):
     async def quick_match(
         self, ruleset: str, seats: int, *, allow_bots: bool = False, nonce: bytes = b""
     ) -> AsyncGenerator[MatchProgress, None]:
-        """Look for a game; the last value is `Found`. Stopping the iteration ends the search."""
+        """Look for a game; the last value is `Found`. Stopping the iteration ends the search.
+
+        A search that an outage cut off is taken up again; its wait begins anew. A game that was
+        found meanwhile is the last value, too.
+        """
         request = pb.QuickMatchRequest(
             ruleset=ruleset, seats=seats, allow_bots=allow_bots, nonce=nonce
         )
-        call = self._transport.stubs.matchmaker.QuickMatch(
-            request, metadata=self._transport.metadata()
-        )
+        searching = self._transport.stream(lambda stubs: stubs.matchmaker.QuickMatch, request)
+        lost = False
         try:
-            async for response in call:
-                match response.WhichOneof("kind"):
-                    case "waiting":
-                        yield read(response.waiting, Waiting)
-                    case "widened":
-                        yield read(response.widened, Widened)
-                    case "found":
-                        yield read(response.found, Found)
-        except grpc.aio.AioRpcError as error:
-            raise self._transport.failure(error) from None
-        finally:
-            call.cancel()
+            async with aclosing(searching):
+                async for response in searching:
+                    if response is not None:
+                        yield _progress(response)
+                        continue
+                    lost = True
+        except WrongState:
+            # Whom the server has seated it lets search no more: that is how a match looks now.
+            found = await self._found_meanwhile() if lost else None
+            if found is None:
+                raise
+            yield found
+
+    async def _found_meanwhile(self) -> Found | None:
+        """The game that was found while the search was cut off, once it has started."""
+        give_up = time.monotonic() + self._transport.options.call_timeout_s
+        while True:
+            where = await self.current_game()
+            if where.game_id:
+                return Found(where.game_id, where.seat or 0)
+            if not where.room_id or time.monotonic() > give_up:
+                return None
+            await asyncio.sleep(_STARTING_S)
 
     async def current_game(self) -> CurrentGame:
         """Where the caller is: in a room, in a game, or free."""
@@ -185,6 +206,16 @@ class RoomCalls(Calls):
             repeatable=True,
         )
         return read(response, CurrentGame)
+
+
+def _progress(response: pb.QuickMatchResponse) -> MatchProgress:
+    match response.WhichOneof("kind"):
+        case "widened":
+            return read(response.widened, Widened)
+        case "found":
+            return read(response.found, Found)
+        case _:  # also what is newer than this SDK: the search goes on
+            return read(response.waiting, Waiting)
 
 
 def _write_options(options: RoomOptions) -> pb.RoomOptions:

@@ -112,6 +112,10 @@ bench-quick: setup ## The same in seconds, for a first look
 chaos: setup ## Kill a server 200 times under fifty games and count what was lost (ARGS="--kills 20" for less)
 	@$(BIN)/python tests/chaos $(ARGS)
 
+.PHONY: leaks
+leaks: setup ## Open and end 10,000 streams, and see what the server keeps of them
+	@$(BIN)/python tests/chaos/leaks.py $(ARGS)
+
 .PHONY: cov
 cov: setup ## Run all tests and print what no test reaches
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)

@@ -66,18 +66,7 @@ class Engine:
     ) -> str:
         """Reserve and start a game; its id."""
         service = await self.caller("s_matchmaker", "service")
-        reserved = await service.allocation.ReserveGame(
-            allocation_pb.ReserveGameRequest(request_id=f"r{next(self.requests)}"),
-            metadata=service.metadata,
-        )
-        request = allocation_pb.CreateGameRequest(
-            game_id=reserved.game_id,
-            ruleset=ruleset,
-            seats=seats,
-            options=allocation_pb.HouseOptions(**options),
-        )
-        await service.allocation.CreateGame(request, metadata=service.metadata)
-        return reserved.game_id
+        return await new_game(service, f"r{next(self.requests)}", seats, ruleset, **options)
 
 
 class Caller:
@@ -170,6 +159,27 @@ class Stream:
             result: pb.CommandResult = await self.next("command_result")
             if result.command_id == command_id:
                 return result
+
+
+async def new_game(
+    service: Caller,
+    request_id: str,
+    seats: Sequence[allocation_pb.SeatAssignment],
+    ruleset: str = "classic@full",
+    **options: Any,
+) -> str:
+    """Reserve and start a game; its id. The caller has the role of a service."""
+    reserved = await service.allocation.ReserveGame(
+        allocation_pb.ReserveGameRequest(request_id=request_id), metadata=service.metadata
+    )
+    request = allocation_pb.CreateGameRequest(
+        game_id=reserved.game_id,
+        ruleset=ruleset,
+        seats=seats,
+        options=allocation_pb.HouseOptions(**options),
+    )
+    await service.allocation.CreateGame(request, metadata=service.metadata)
+    return reserved.game_id
 
 
 def command_of(game_id: str, command_id: str, decision_id: str, **action: Any) -> pb.Command:

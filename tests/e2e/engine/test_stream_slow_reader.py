@@ -8,7 +8,7 @@ import pytest
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.rpc.frames import detached_frame
-from support_engine import Engine, Stream, awaited, people, running_engine
+from support_engine import Caller, Engine, Stream, awaited, people, running_engine
 
 EVENTS = 20_000
 BUDGET: dict[str, Any] = {"most_queued_frames": 64, "most_queued_bytes": 1 << 16}
@@ -27,7 +27,8 @@ async def read_on(stream: Stream) -> None:
 
 
 async def watch(engine: Engine, name: str, game_id: str, **options: int) -> Stream:
-    stream = await (await engine.caller(name, **options)).play(game_id, spectator=True)
+    caller = Caller(await engine.channel(**options), engine.token(name))
+    stream = await caller.play(game_id, spectator=True)
     await stream.next("attached")
     return stream
 

@@ -12,9 +12,9 @@ from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1.error_pb2 import ERROR_REASON_GAME_FAULT
-from opolyx_engine.store.base import VOID, Append, GameStore
-from opolyx_servicekit.errors import StoreUnavailable
+from opolyx_engine.store.base import VOID
 from opolyx_servicekit.wall_clock import ManualClock
+from support_bad_store import BadStores
 from support_engine import Caller, Engine, awaited, people, running_engine
 
 ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
@@ -77,47 +77,10 @@ async def test_a_damaged_game_is_held_and_the_others_are_served(tmp_path: Path, 
             assert b"p_1" in fact.fact.body
 
 
-class AwayStore:
-    """A store that fails reads of one game, or its void ends, for a while."""
-
-    def __init__(self, inner: GameStore) -> None:
-        self._inner = inner
-        self.unreadable = 0
-        self.failing_ends = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def game(self, game_id: str) -> Any:
-        if self.unreadable:
-            self.unreadable -= 1
-            raise StoreUnavailable("STORE_UNAVAILABLE", "away")
-        return await self._inner.game(game_id)
-
-    async def append(self, append: Append) -> None:
-        if append.ends_as == VOID and self.failing_ends:
-            self.failing_ends -= 1
-            if not self.failing_ends:
-                await self._inner.append(append)
-            raise StoreUnavailable("STORE_UNAVAILABLE", "away")
-        await self._inner.append(append)
-
-
-class Wrapped:
-    def __init__(self, unreadable: int = 0) -> None:
-        self.unreadable = unreadable
-        self.store: AwayStore
-
-    def __call__(self, inner: GameStore) -> GameStore:
-        self.store = AwayStore(inner)
-        self.store.unreadable = self.unreadable
-        return self.store
-
-
 async def test_a_game_that_cannot_be_read_at_the_start_is_taken_up_later(tmp_path: Path) -> None:
     async with running_engine(tmp_path) as engine:
         games = [await engine.new_game(people(2)) for _ in range(3)]
-    wrapped = Wrapped(unreadable=4)
+    wrapped = BadStores(failing_reads=4)
     async with running_engine(tmp_path, wrap=wrapped, store_retry_ms=10) as engine:
         for _ in range(200):
             if len(engine.service.registry.running()) == 3:
@@ -130,7 +93,7 @@ async def test_a_game_that_cannot_be_read_at_the_start_is_taken_up_later(tmp_pat
 async def test_a_fault_is_shown_only_once_it_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrapped = Wrapped()
+    wrapped = BadStores()
     async with running_engine(tmp_path, wrap=wrapped, store_retry_ms=50) as engine:
         game_id = await engine.new_game(people(2))
         caller = await engine.caller("p_0")

@@ -8,51 +8,12 @@ import pytest
 
 from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.store.base import Append, GameStore
 from opolyx_rules import policies
 from opolyx_rules.verification import verify
-from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
+from support_bad_store import BadStores
 from support_engine import Caller, awaited, built_in, people, running_engine
 
 ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
-
-
-class FaultyStore:
-    """A store whose next appends fail, before or after they happen, or take long."""
-
-    def __init__(self, inner: GameStore) -> None:
-        self._inner = inner
-        self.faults: list[str] = []
-        self.every = 0
-        self.delay_s = 0.0
-        self.appends = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def append(self, append: Append) -> None:
-        self.appends += 1
-        fault = self.faults.pop(0) if self.faults else ""
-        if self.every and self.appends % self.every == 0:
-            fault = ("busy", "lost", "late")[self.appends // self.every % 3]
-        await asyncio.sleep(self.delay_s)
-        if fault == "busy":
-            raise StoreBusy("STORE_BUSY", "too many writes wait")
-        if fault == "lost":
-            raise StoreUnavailable("STORE_FAILED", "nothing was written")
-        await self._inner.append(append)
-        if fault == "late":
-            raise StoreUnavailable("STORE_FAILED", "it was written all the same")
-
-
-class Faults:
-    """Wraps the engine's store and remembers it."""
-
-    store: FaultyStore
-
-    def __call__(self, inner: GameStore) -> GameStore:
-        self.store = FaultyStore(inner)
-        return self.store
 
 
 async def submit_until_judged(
@@ -70,7 +31,7 @@ async def submit_until_judged(
 async def test_a_failed_append_is_shown_to_nobody_and_the_retry_counts_once(
     tmp_path: Path, fault: str
 ) -> None:
-    faults = Faults()
+    faults = BadStores()
     async with running_engine(tmp_path, wrap=faults, store_retry_ms=20) as engine:
         game_id = await engine.new_game(people(2))
         watcher = await (await engine.caller("p_w")).play(game_id, spectator=True)
@@ -91,7 +52,7 @@ async def test_a_failed_append_is_shown_to_nobody_and_the_retry_counts_once(
 
 
 async def test_a_store_that_fails_every_fifth_write_loses_nothing(tmp_path: Path) -> None:
-    faults = Faults()
+    faults = BadStores()
     async with running_engine(tmp_path, wrap=faults, store_retry_ms=1) as engine:
         watcher = await (await engine.caller("p_w")).play()
         seats = [built_in(seat, "random") for seat in range(3)]
@@ -111,7 +72,7 @@ async def test_a_store_that_fails_every_fifth_write_loses_nothing(tmp_path: Path
 
 
 async def test_a_slow_store_makes_one_game_wait_and_not_the_others(tmp_path: Path) -> None:
-    faults = Faults()
+    faults = BadStores()
     async with running_engine(tmp_path, wrap=faults) as engine:
         games = [await engine.new_game(people(2)) for _ in range(20)]
         faults.store.delay_s = 0.2
@@ -173,7 +134,7 @@ async def test_a_policy_that_fails_does_not_stop_its_game(
 
 
 async def test_a_command_refused_by_a_full_inbox_is_to_be_sent_again(tmp_path: Path) -> None:
-    faults = Faults()
+    faults = BadStores()
     async with running_engine(tmp_path, wrap=faults, most_waiting_commands=2) as engine:
         game_id = await engine.new_game(people(2))
         decision = awaited((await (await engine.caller("p_0")).game(game_id)).decisions)

@@ -54,7 +54,6 @@ class BotDriver(Watcher):
         self._clock = clock
         self._ready: deque[tuple[GameActor, str]] = deque()
         self._asked: dict[str, set[str]] = {}
-        self._chances: dict[str, SeededChance] = {}
         self._wake = asyncio.Event()
 
     def changed(self, game: GameActor) -> None:
@@ -72,7 +71,10 @@ class BotDriver(Watcher):
     def ended(self, game: GameActor) -> None:
         """Forget the game."""
         self._asked.pop(game.game_id, None)
-        self._chances.pop(game.game_id, None)
+
+    def busy(self, game: GameActor) -> bool:
+        """Whether a decision waits for a bot."""
+        return game.game_id in self._asked
 
     def _note(self, game: GameActor, decision: str) -> None:
         if self._think_s:
@@ -138,7 +140,7 @@ class BotDriver(Watcher):
         """What the bot does about a decision; the game's own default if its policy fails."""
         seat = _seat_of(table, decision)
         holder = table.header.holders[seat]
-        chance = self._chance(table.header.game_id)
+        chance = self._chance(table)
         try:
             action = _POLICIES[holder.policy](_state_for(table.state, decision), seat, chance)
         except Exception:
@@ -146,13 +148,14 @@ class BotDriver(Watcher):
             return seat, _default(table, seat, decision)
         return seat, action if _fits(action, decision) else _default(table, seat, decision)
 
-    def _chance(self, game_id: str) -> SeededChance:
-        """Chance of the bots' own, never the game's; the same again with a development seed."""
-        chance = self._chances.get(game_id)
-        if chance is None:
-            key = hashlib.sha256(self._seed + b"\x00" + game_id.encode()).digest()
-            chance = self._chances[game_id] = SeededChance(key)
-        return chance
+    def _chance(self, table: Table) -> SeededChance:
+        """Chance of the bots' own, never the game's; the same again with a development seed.
+
+        It follows from the place in the game alone, so that a bot chooses alike whether its game
+        was in memory all the time or not.
+        """
+        place = f"{table.header.game_id} {table.seq}".encode()
+        return SeededChance(hashlib.sha256(self._seed + b"\x00" + place).digest())
 
 
 def _bot_decisions(table: Table) -> list[str]:

@@ -32,3 +32,7 @@ class FrameMaker(Protocol):
     def lost(self, game_id: str) -> bytes:
         """The game isn't run here any more; to be attached to again."""
         ...
+
+    def forget(self, game_id: str) -> None:
+        """Keep nothing of a game in memory: it is run here no longer."""
+        ...

@@ -6,7 +6,8 @@ while the append runs, other games go on. If the store fails the table stays as 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +27,7 @@ from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
 from opolyx_engine.table import Step, Table
-from opolyx_engine.timers import Timers
+from opolyx_engine.timers import Alarm, Timers
 from opolyx_engine.update_ring import UpdateRing
 from opolyx_rules.actions import KIND, NAMES, Action
 from opolyx_rules.reasons import Refusal
@@ -47,6 +48,10 @@ class Watcher:
 
     def ended(self, game: "GameActor") -> None:
         """The actor ends: the game is over or void, or this server runs it no longer."""
+
+    def busy(self, game: "GameActor") -> bool:
+        """Whether the watcher is about to do something in the game, so that it must not rest."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,7 @@ class GameActor:
         *,
         recent: RecentCommands | None = None,
         deadlines_moved: bool = False,
+        quiet_since_ms: int | None = None,
     ) -> None:
         """Take up a game at `table`; nothing moves before `run`.
 
@@ -81,18 +87,26 @@ class GameActor:
             tools: what it works with.
             recent: what is known of the log's commands; needed unless the game just starts.
             deadlines_moved: whether the table's deadlines aren't those of its last update.
+            quiet_since_ms: since when nobody asked for the game, Unix milliseconds; now if absent.
         """
         self.table = table
         """The game as it is stored."""
-        self.next_due_ms: int | None = table.clocks.next_due_ms
-        """When the clock acts next, Unix milliseconds."""
         self.ring = UpdateRing(tools.settings.recent_updates, table.seq)
         """The latest updates."""
         self.hub = Hub(lambda seats: tools.frames.presence(table.header.game_id, seats))
         """Who receives the game."""
         self.stopped = False
         """Whether the actor takes nothing more: the game ended, or is run here no longer."""
+        self.lost = False
+        """Whether the actor stopped because somebody else wrote to the game's log."""
+        self.last_failure: tuple[int, str] | None = None
+        """When the store last failed here, Unix milliseconds, and how."""
         self._tools = tools
+        self._quiet_since_ms = tools.clock.now_ms() if quiet_since_ms is None else quiet_since_ms
+        self._attaching = 0
+        self._working = True
+        self._left = False
+        self._alarm = Alarm(self.wake)
         self._moved_at_seq = table.seq if deadlines_moved else -1
         known = recent or RecentCommands(complete=table.seq == 0)
         self._answers = GivenAnswers(table.header.game_id, tools.store, known)
@@ -113,6 +127,26 @@ class GameActor:
     def running(self) -> bool:
         """Whether the game goes on, here or elsewhere."""
         return self.table.life == RUNNING
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When the clock acts next, Unix milliseconds."""
+        return self._alarm.next_due_ms
+
+    @property
+    def quiet_since_ms(self) -> int:
+        """Since when nobody has asked for the game, Unix milliseconds."""
+        return self._quiet_since_ms
+
+    @property
+    def waiting(self) -> int:
+        """How many commands wait."""
+        return len(self._inbox)
+
+    @property
+    def first_waits_since_ms(self) -> int | None:
+        """When the command that is next came in, Unix milliseconds; None if none waits."""
+        return self._inbox.first_arrived_ms() if self._inbox else None
 
     @property
     def updates_tell_all(self) -> bool:
@@ -137,10 +171,37 @@ class GameActor:
         """An attachment has everything up to now."""
         return self._tools.frames.attached(self.game_id, self.table.seq)
 
+    def touch(self) -> None:
+        """Somebody asks for the game, or receives it."""
+        self._quiet_since_ms = self._tools.clock.now_ms()
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Let the game not rest meanwhile: somebody is about to receive it."""
+        self._attaching += 1
+        try:
+            yield
+        finally:
+            self._attaching -= 1
+            self.touch()
+
+    def rest(self) -> bool:
+        """Stop, if nothing is going on; the game goes on from the store when it is taken up again.
+
+        The look and the stop are one: no `await` is between them, so nothing that arrives can get
+        lost in between. What only memory knows keeps a game from resting.
+        """
+        if not self._is_quiet():
+            return False
+        self._leave()
+        self._wake.set()
+        return True
+
     # What others ask of the actor.
 
     def submit(self, command: Command) -> None:
         """Take a command; it is answered through its `reply`, maybe before this returns."""
+        self.touch()
         if refusal := excluded(self.table, command):
             self._refuse_at_once(command, refusal)
         elif self.stopped:
@@ -172,27 +233,50 @@ class GameActor:
         try:
             self._changed()
             while self.running and not self.stopped:
+                self._working = False
                 await self._wake.wait()
+                self._working = True
                 self._wake.clear()
-                await self._work()
-                self._tools.timers.watch(self)
+                if not self.stopped:
+                    await self._work()
+                    self._tools.timers.watch(self._alarm)
         finally:
-            self.stopped = True
-            self.next_due_ms = None
-            self._dismiss()
-            for watcher in self._tools.watchers:
-                watcher.ended(self)
+            self._leave()
+
+    def _is_quiet(self) -> bool:
+        """Whether all that the actor knows is stored, and nobody and nothing waits for it."""
+        due_ms = self.next_due_ms
+        return (
+            self.running
+            and self.updates_tell_all
+            and self._game_log.settled
+            and not (self.stopped or self._working or self._wake.is_set() or self._faulty)
+            and not (self._inbox or self._void_requests or self._attaching or len(self.hub))
+            and (due_ms is None or due_ms > self._tools.clock.now_ms())
+            and not any(watcher.busy(self) for watcher in self._tools.watchers)
+        )
+
+    def _leave(self) -> None:
+        """Take nothing more, and let go of everything; once."""
+        if self._left:
+            return
+        self._left = self.stopped = True
+        self._alarm.off()
+        self._dismiss()
+        self._tools.frames.forget(self.game_id)
+        for watcher in self._tools.watchers:
+            watcher.ended(self)
 
     async def _work(self) -> None:
         """Everything that can be done now; a bug ends this game only."""
         try:
             await self._work_through()
         except ServiceError as error:
-            self._tools.metrics.append_failures.inc()
-            _log.warning("store_failed", game_id=self.game_id, error=str(error))
+            self._note_failure(error)
             self._wake_later()
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))
+            self.lost = True
             self._stop(self._tools.frames.lost(self.game_id))
         except Exception:
             await self._meet_fault()
@@ -283,9 +367,9 @@ class GameActor:
         self._changed()
 
     def _changed(self) -> None:
-        self.next_due_ms = self.table.clocks.next_due_ms
-        self._tools.timers.watch(self)
-        if self.next_due_ms is not None and self.next_due_ms <= self._tools.clock.now_ms():
+        due_ms = self._alarm.next_due_ms = self.table.clocks.next_due_ms
+        self._tools.timers.watch(self._alarm)
+        if due_ms is not None and due_ms <= self._tools.clock.now_ms():
             self._wake.set()
         for watcher in self._tools.watchers:
             watcher.changed(self)
@@ -333,7 +417,7 @@ class GameActor:
 
     async def _end_as_void(self, reason: str) -> None:
         self.table = await self._game_log.end_as_void(self.table, reason)
-        self.next_due_ms = None
+        self._alarm.next_due_ms = None
         self.hub.refresh()
         for watcher in self._tools.watchers:
             watcher.changed(self)
@@ -374,6 +458,11 @@ class GameActor:
 
     def _retry(self, reason: str) -> Answer:
         return Answer(retry_after_ms=self._tools.settings.store_retry_ms, retry_reason=reason)
+
+    def _note_failure(self, error: ServiceError) -> None:
+        self._tools.metrics.append_failures.inc()
+        self.last_failure = (self._tools.clock.now_ms(), str(error))
+        _log.warning("store_failed", game_id=self.game_id, error=str(error))
 
     def _unavailable(self) -> ServiceError:
         return store_unavailable(self._tools.settings.store_retry_ms)

@@ -5,8 +5,9 @@ from typing import Final
 import structlog
 
 from opolyx_engine.facts import game_voided
+from opolyx_engine.header import GameHeader
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.store.base import VOID, Append, GameStore, StoreConflict
+from opolyx_engine.store.base import VOID, Append, GameStore, StoreConflict, StoredGame
 from opolyx_engine.table import Step, Table
 from opolyx_servicekit.errors import ServiceError, StoreBusy
 from opolyx_servicekit.wall_clock import Clock
@@ -32,6 +33,11 @@ class GameLog:
         self._metrics = metrics
         self._snapshot_every = snapshot_every
         self._unsure: Step | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is known what is stored."""
+        return self._unsure is None
 
     async def append(self, table: Table, step: Step) -> None:
         """Store `step`, the next one of `table`.
@@ -97,3 +103,35 @@ class GameLog:
         except ServiceError:
             return
         _log.error("game_fault_log", game_id=game_id, log=[each.body.decode() for each in records])
+
+
+async def void_unread(store: GameStore, game_id: str, reason: str, now_ms: int) -> None:
+    """End a game as void whose log can't be followed.
+
+    All its players are told to be free, as nobody knows who was out.
+
+    Raises:
+        StoreConflict: somebody else got further with it.
+        ServiceError: the store failed; may be called again.
+    """
+    stored = await store.game(game_id)
+    if stored is None or stored.state == VOID:
+        return
+    await store.append(
+        Append(
+            game_id=game_id,
+            expected_seq=stored.seq,
+            facts=(game_voided(reason, _players_of(stored), now_ms),),
+            ends_as=VOID,
+            end_reason=reason,
+            at_ms=now_ms,
+        )
+    )
+
+
+def _players_of(stored: StoredGame) -> list[str]:
+    try:
+        holders = GameHeader.decode(stored.header).holders
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [holder.player_id for holder in holders if holder.player_id]

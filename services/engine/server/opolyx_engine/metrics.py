@@ -25,7 +25,29 @@ class EngineMetrics:
         """Register with `registry`, or with one of its own."""
         self.registry = registry or CollectorRegistry()
         self.active_games = Gauge(
-            "opolyx_active_games", "Games running here.", ("ruleset",), registry=self.registry
+            "opolyx_active_games",
+            "Games running here, in memory.",
+            ("ruleset",),
+            registry=self.registry,
+        )
+        self.evicted_games = Gauge(
+            "opolyx_evicted_games",
+            "Games that rest: out of memory until they are asked for or due.",
+            ("ruleset",),
+            registry=self.registry,
+        )
+        self.evictions = Counter(
+            "opolyx_game_evictions", "Games put out of memory to rest.", registry=self.registry
+        )
+        self.held_games = Gauge(
+            "opolyx_held_games",
+            "Running games whose log can't be followed, kept for operators.",
+            registry=self.registry,
+        )
+        self.stuck_games = Gauge(
+            "opolyx_stuck_games",
+            "Games whose clock or answer is far too late.",
+            registry=self.registry,
         )
         self.commands = Counter(
             "opolyx_commands",

@@ -29,12 +29,13 @@ async def attach(
         ServiceError: the store failed, or the game went elsewhere; the subscription wasn't added.
     """
     older: list[bytes] = []
-    for _ in range(_MOST_READS):
-        if after_seq is None or not 0 <= after_seq < game.ring.first_seq - 1:
-            break
-        read = await registry.older_updates(game, after_seq)
-        older += read
-        after_seq += len(read)
+    with game.kept():
+        for _ in range(_MOST_READS):
+            if after_seq is None or not 0 <= after_seq < game.ring.first_seq - 1:
+                break
+            read = await registry.older_updates(game, after_seq)
+            older += read
+            after_seq += len(read)
     # No await from here on: what is published later finds the subscription there.
     if game.stopped and game.running:
         raise store_unavailable(0)

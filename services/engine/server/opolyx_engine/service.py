@@ -25,6 +25,7 @@ from opolyx_engine.rpc.streams import Streams
 from opolyx_engine.rpc.watch import WatchStreams
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore
+from opolyx_engine.sweep import Sweep
 from opolyx_engine.timers import Timers
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.tasks import TaskOwner
@@ -77,6 +78,7 @@ class EngineService:
         self.registry = Registry(tools)
         """The games."""
         watchers.append(self.registry)
+        self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics)
         """The open streams."""
         entrance = CommandEntrance(self.registry, self._clock)
@@ -97,6 +99,7 @@ class EngineService:
             tasks.start(self._timers.run(), name="timers")
             tasks.start(self._bots.run(), name="bots")
             await self.registry.take_up_all()
+            tasks.start(self._sweep.run(), name="sweep")
             try:
                 yield self
             finally:

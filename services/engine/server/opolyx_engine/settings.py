@@ -77,3 +77,10 @@ class EngineSettings(ServiceSettings):
 
     finished_games_kept: int = Field(default=32, ge=0)
     """Finished games kept readable in memory; others are read from the store when asked for."""
+
+    idle_evict_ms: int = Field(default=600_000, ge=0)
+    """After how long without a receiver, a command or a built-in bot's move a game leaves memory,
+    milliseconds; it comes back when it is asked for or its clock is due. 0 for never."""
+
+    stuck_after_ms: int = Field(default=30_000, ge=1_000)
+    """How late a game's clock or answer must be for the game to count as stuck, milliseconds."""

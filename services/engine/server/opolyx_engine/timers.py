@@ -2,6 +2,7 @@
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from typing import Protocol
 
 from opolyx_servicekit.wall_clock import Clock
@@ -16,6 +17,27 @@ class Due(Protocol):
     def wake(self) -> None:
         """Told at or after the due time."""
         ...
+
+
+class Alarm:
+    """When one game is due and whom to tell: small, as the timers may keep it until it is due."""
+
+    __slots__ = ("_ring", "next_due_ms")
+
+    def __init__(self, ring: Callable[[], object]) -> None:
+        """Never due, until that is set; `ring` is called when it is."""
+        self._ring = ring
+        self.next_due_ms: int | None = None
+        """Unix milliseconds; None for never."""
+
+    def wake(self) -> None:
+        """Tell who is to be told."""
+        self._ring()
+
+    def off(self) -> None:
+        """Never ring again, and hold on to nobody."""
+        self.next_due_ms = None
+        self._ring = _nothing
 
 
 class Timers:
@@ -79,3 +101,7 @@ class Timers:
             for wait in waits:
                 wait.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
+
+
+def _nothing() -> None:
+    """What an alarm does that is off."""

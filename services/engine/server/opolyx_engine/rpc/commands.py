@@ -7,6 +7,7 @@ from typing import Final
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.command import FAULT, GAME_NOT_FOUND, Answer, Command
 from opolyx_engine.errors import invalid_field
+from opolyx_engine.game_actor import GameActor
 from opolyx_engine.registry import Registry
 from opolyx_engine.rpc.convert_actions import action_from_proto
 from opolyx_engine.rpc.convert_answers import answer_to_proto
@@ -56,22 +57,22 @@ class CommandEntrance:
         if not 1 <= len(command_id) <= LONGEST_ID:
             answered(Answer(refusal=Refusal(reasons.INVALID_ACTION, "")))
             return
-        try:
-            game = self._registry.find_running(message.game_id) or await self._registry.find(
-                message.game_id
+
+        def deliver(game: GameActor) -> None:
+            seat = game.table.header.seat_of(principal.subject)
+            action = action_from_proto(message.action, -1 if seat is None else seat)
+            game.submit(
+                Command(command_id, message.decision_id, seat, action, arrived_ms, answered)
             )
+
+        try:
+            await self._registry.hand(message.game_id, deliver)
         except NotFound:
             answered(Answer(refusal=Refusal(GAME_NOT_FOUND, "")))
-            return
         except FailedPrecondition:
             answered(Answer(retry_after_ms=_HELD_RETRY_MS, retry_reason=FAULT))
-            return
         except ServiceError:
             answered(Answer(retry_after_ms=_RETRY_MS))
-            return
-        seat = game.table.header.seat_of(principal.subject)
-        action = action_from_proto(message.action, -1 if seat is None else seat)
-        game.submit(Command(command_id, message.decision_id, seat, action, arrived_ms, answered))
 
     async def submit_and_wait(self, message: pb.Command, principal: Principal) -> pb.CommandResult:
         """Hand a command to its game and wait for the answer.

@@ -107,3 +107,7 @@ class FrameEncoder:
         """The game isn't run here any more."""
         message = "the game has moved, attach again"
         return detached_frame(game_id, pb.DETACH_REASON_UNAVAILABLE, message)
+
+    def forget(self, game_id: str) -> None:
+        """Keep nothing of a game."""
+        self._shown.pop(game_id, None)

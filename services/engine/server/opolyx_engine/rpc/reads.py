@@ -106,12 +106,11 @@ class GameReads:
 
     def _summary(self, stored: StoredGame) -> pb.GameSummary:
         header = GameHeader.decode(stored.header)
-        running = self._registry.find_running(stored.game_id)
         return pb.GameSummary(
             game_id=stored.game_id,
             ruleset=stored.ruleset,
             seats=seats_to_proto(header, ruleset_of(header)),
-            round=running.table.state.round if running else 0,
+            round=self._registry.round_of(stored.game_id),
             started_unix_ms=stored.started_ms,
             state=pb.GameState.ValueType(stored.state),
         )

@@ -14,6 +14,7 @@ from opolyx.engine.v1 import allocation_service_pb2_grpc as engine_grpc
 from opolyx.engine.v1.engine_service_pb2 import Seat
 from opolyx.engine.v1.engine_service_pb2 import SeatKind as WireSeatKind
 from opolyx.engine.v1.game_pb2 import EndCause, ResultView, SeatResult
+from opolyx_progression.awards import CURRENT, AwardTable
 from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKind
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.store.sqlite import SqliteStore
@@ -261,10 +262,10 @@ async def serving(teller: FactTeller, address: str = "127.0.0.1:0") -> AsyncIter
 
 
 @asynccontextmanager
-async def open_store(path: Path) -> AsyncIterator[SqliteStore]:
+async def open_store(path: Path, *, table: AwardTable = CURRENT) -> AsyncIterator[SqliteStore]:
     """A store on a file, without waiting for the disk."""
     async with SqliteFile(path, synchronous="NORMAL") as file:
-        yield await SqliteStore.open(file)
+        yield await SqliteStore.open(file, table=table)
 
 
 def new_metrics() -> ProgressionMetrics:

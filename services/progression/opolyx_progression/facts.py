@@ -139,8 +139,9 @@ class FactConsumer:
             async for batch in batches:
                 self._metrics.connected.set(1)
                 self._back_off.reset()
-                for start in range(0, len(batch), _MOST_AT_ONCE):
-                    part = batch[start : start + _MOST_AT_ONCE]
+                ordered = sorted(batch, key=lambda delivery: delivery.number)
+                for start in range(0, len(ordered), _MOST_AT_ONCE):
+                    part = ordered[start : start + _MOST_AT_ONCE]
                     whole = unbroken(part, last)
                     await self.take(whole)
                     if len(whole) < len(part):

@@ -1,0 +1,79 @@
+"""Awards stay recomputable: each game is audited by the table it was settled by."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from opolyx_progression.audit import AuditReport, audit
+from opolyx_progression.awards import CURRENT, TABLES, AwardTable, Term, TermKind
+from opolyx_progression.rpc.convert import delivery_of
+from support_progression import duel, finished_fact, open_store
+
+GENEROUS = replace(
+    TABLES[1], version=2, first_place=900, last_place=90, survival=7, last_unpaid_round=5
+)
+BOTH: Mapping[int, AwardTable] = MappingProxyType({1: TABLES[1], 2: GENEROUS})
+
+
+async def settle(path: Path, table: AwardTable, numbers: range, *, ended_in: int = 50) -> None:
+    async with open_store(path, table=table) as store:
+        for number in numbers:
+            game = duel(f"g{number}", "p_a", "p_b", ended_in=ended_in)
+            await store.apply([delivery_of(finished_fact(number, game))], now_ms=1)
+
+
+async def audited(path: Path, tables: Mapping[int, AwardTable]) -> AuditReport:
+    async with open_store(path) as store:
+        return await audit(store, tables=tables)
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    """Two games of the first table, then two of a second, of which one is short by the first."""
+    file = tmp_path / "p.db"
+    await settle(file, TABLES[1], range(1, 3))
+    await settle(file, GENEROUS, range(3, 4))
+    await settle(file, GENEROUS, range(4, 5), ended_in=6)
+    return file
+
+
+@pytest.mark.rule("XP-7")
+async def test_xp_7_award_keeps_the_table_it_was_made_by(path: Path) -> None:
+    async with open_store(path) as store:
+        ledger = await store.awards("p_a", game_id="", before=0, limit=10)
+        total = (await store.profile("p_a")).standing.xp
+
+    assert [2, 2, 1, 1] == [entry.award.table_version for entry in ledger]
+    assert [907, 907, 250, 250] == [entry.xp for entry in ledger]
+    assert (Term(TermKind.PLACE, 900), Term(TermKind.SURVIVAL, 7)) == ledger[0].award.terms
+    assert 907 + 907 + 250 + 250 == total
+
+
+@pytest.mark.rule("XP-7")
+async def test_xp_7_audit_takes_each_game_by_its_own_table(path: Path) -> None:
+    report = await audited(path, BOTH)
+
+    assert (4, 8, 0, []) == (report.games, report.awards, report.drift, report.drifts)
+
+
+async def test_a_released_table_that_was_changed_is_drift(path: Path) -> None:
+    changed = {1: replace(TABLES[1], survival=51), 2: GENEROUS}
+
+    report = await audited(path, changed)
+
+    assert {"g1/0", "g2/0"} == {one.subject for one in report.drifts if one.kind == "award"}
+
+
+async def test_a_table_that_was_lost_is_drift(path: Path) -> None:
+    report = await audited(path, {2: GENEROUS})
+
+    assert {"g1", "g2"} == {one.subject for one in report.drifts if one.kind == "award"}
+    assert "no such award table" in report.drifts[0].computed
+
+
+def test_new_games_are_paid_by_the_newest_table() -> None:
+    assert CURRENT is TABLES[max(TABLES)]
+    assert list(TABLES) == [table.version for table in TABLES.values()]

@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import grpc
+import pytest
+from google.rpc import error_details_pb2  # type: ignore[import-untyped]
+from grpc_status import rpc_status
 from prometheus_client import CollectorRegistry
 
 from opolyx.engine.v1 import allocation_service_pb2 as engine_pb
@@ -14,11 +18,15 @@ from opolyx.engine.v1 import allocation_service_pb2_grpc as engine_grpc
 from opolyx.engine.v1.engine_service_pb2 import Seat
 from opolyx.engine.v1.engine_service_pb2 import SeatKind as WireSeatKind
 from opolyx.engine.v1.game_pb2 import EndCause, ResultView, SeatResult
+from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 from opolyx_progression.awards import CURRENT, AwardTable
 from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKind
 from opolyx_progression.metrics import ProgressionMetrics
+from opolyx_progression.service import ProgressionService
+from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.access import Principal, bad_token
+from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile
 
 ENDED_MS = 1_700_000_000_000
@@ -305,3 +313,90 @@ async def everything(store: SqliteStore, player_ids: Sequence[str]) -> dict[str,
         "cards": [await store.cards(player_id) for player_id in player_ids],
         "xp": await store.top("xp", 100),
     }
+
+
+class Running:
+    """A running service, its engine and a stub."""
+
+    settings: Final = ProgressionSettings(
+        retry_base_seconds=0.001, retry_cap_seconds=0.01, grace_seconds=0.1
+    )
+
+    def __init__(
+        self, teller: FactTeller, service: ProgressionService, stub: ProgressionServiceStub
+    ) -> None:
+        self.teller = teller
+        self.service = service
+        self.stub = stub
+        self.store: Any = service._store
+
+    async def told(self, *facts: Any) -> None:
+        """Tell facts and wait until they are applied."""
+        await self.teller.tell(*facts)
+        await self.applied(facts[-1].number)
+
+    async def applied(self, number: int) -> None:
+        """Wait until a fact is applied."""
+        await eventually(partial(reached, self.store, number))
+
+    async def change(self, statement: str) -> None:
+        """Change the store behind the service's back."""
+        changed = await self.store._file.write(
+            lambda connection: connection.execute(statement).rowcount
+        )
+        assert changed, "the statement changed nothing"
+
+    async def close_store(self) -> None:
+        """Take the store away."""
+        await self.store._file.close()
+
+
+async def reached(store: SqliteStore, number: int) -> bool:
+    """Whether the fact of this number was applied."""
+    return await store.cursor() >= number
+
+
+def service_on(store: SqliteStore, engine: grpc.aio.Channel) -> ProgressionService:
+    """The service as it will run."""
+    return ProgressionService(
+        Running.settings,
+        store=store,
+        engine=engine,
+        registry=CollectorRegistry(),
+        token=lambda: "token",
+    )
+
+
+@asynccontextmanager
+async def running(path: Path, teller: FactTeller) -> AsyncIterator[Running]:
+    """A service on a store and the facts of `teller`."""
+    async with (
+        serving(teller) as address,
+        open_store(path) as store,
+        grpc.aio.insecure_channel(address) as engine,
+    ):
+        service = service_on(store, engine)
+        server = ServiceServer(
+            Running.settings,
+            add_services=service.add_to,
+            service_names=service.service_names,
+            roles=service.access,
+            verifier=RoleVerifier(),
+        )
+        async with (
+            service,
+            server,
+            grpc.aio.insecure_channel(f"127.0.0.1:{server.bound_port}") as channel,
+        ):
+            yield Running(teller, service, ProgressionServiceStub(channel))
+
+
+async def refused(call: Any) -> tuple[grpc.StatusCode, error_details_pb2.ErrorInfo]:
+    """The code and ErrorInfo that a call fails with."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call
+    status = rpc_status.from_call(caught.value)  # type: ignore[arg-type]
+    assert status is not None
+    info = error_details_pb2.ErrorInfo()
+    status.details[0].Unpack(info)
+    return caught.value.code(), info

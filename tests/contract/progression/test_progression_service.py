@@ -1,27 +1,19 @@
 """ProgressionService over a real channel, with an engine that tells facts."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from google.rpc import error_details_pb2  # type: ignore[import-untyped]
-from grpc_status import rpc_status
-from prometheus_client import CollectorRegistry
 
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
 from opolyx_progression.games import Scheme
-from opolyx_progression.service import ProgressionService
-from opolyx_progression.settings import ProgressionSettings
-from opolyx_progression.store.base import Store
-from opolyx_servicekit.server import ServiceServer
 from support_progression import (
     FactTeller,
-    RoleVerifier,
+    Running,
     bearer,
     bot,
     duel,
@@ -30,7 +22,11 @@ from support_progression import (
     finished_game,
     open_store,
     person,
+    reached,
+    refused,
+    running,
     senseless_fact,
+    service_on,
     serving,
     voided_fact,
 )
@@ -40,78 +36,10 @@ OPERATOR = bearer("operator:o_1")
 SERVICE = bearer("service:s_1")
 
 
-class Running:
-    """A running service, its engine and a stub."""
-
-    def __init__(
-        self, teller: FactTeller, service: ProgressionService, stub: ProgressionServiceStub
-    ) -> None:
-        self.teller = teller
-        self.service = service
-        self.stub = stub
-        self.store = service._store
-
-    async def told(self, *facts: Any) -> None:
-        """Tell facts and wait until they are applied."""
-        await self.teller.tell(*facts)
-        await self.applied(facts[-1].number)
-
-    async def applied(self, number: int) -> None:
-        """Wait until a fact is applied."""
-        await eventually(partial(reached, self.store, number))
-
-
-async def reached(store: Store, number: int) -> bool:
-    return await store.cursor() >= number
-
-
-SETTINGS = ProgressionSettings(retry_base_seconds=0.001, retry_cap_seconds=0.01, grace_seconds=0.1)
-
-
-def service_on(store: Store, engine: grpc.aio.Channel) -> ProgressionService:
-    return ProgressionService(
-        SETTINGS, store=store, engine=engine, registry=CollectorRegistry(), token=lambda: "token"
-    )
-
-
-@asynccontextmanager
-async def running(path: Path, teller: FactTeller) -> AsyncIterator[Running]:
-    async with (
-        serving(teller) as address,
-        open_store(path) as store,
-        grpc.aio.insecure_channel(address) as engine,
-    ):
-        service = service_on(store, engine)
-        server = ServiceServer(
-            SETTINGS,
-            add_services=service.add_to,
-            service_names=service.service_names,
-            roles=service.access,
-            verifier=RoleVerifier(),
-        )
-        async with (
-            service,
-            server,
-            grpc.aio.insecure_channel(f"127.0.0.1:{server.bound_port}") as channel,
-        ):
-            yield Running(teller, service, ProgressionServiceStub(channel))
-
-
 @pytest.fixture
 async def live(tmp_path: Path) -> Any:
     async with running(tmp_path / "p.db", FactTeller()) as started:
         yield started
-
-
-async def refused(call: Any) -> tuple[grpc.StatusCode, error_details_pb2.ErrorInfo]:
-    """The code and ErrorInfo that a call fails with."""
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call
-    status = rpc_status.from_call(caught.value)  # type: ignore[arg-type]
-    assert status is not None
-    info = error_details_pb2.ErrorInfo()
-    status.details[0].Unpack(info)
-    return caught.value.code(), info
 
 
 async def test_profile_of_an_unknown_player_is_empty(live: Running) -> None:
@@ -282,7 +210,7 @@ async def test_reasons_are_those_of_the_contract() -> None:
 
 
 async def test_store_that_is_away_is_unavailable(live: Running) -> None:
-    await live.store._file.close()  # type: ignore[attr-defined]
+    await live.close_store()
 
     code, info = await refused(live.stub.GetProfile(pb.GetProfileRequest(), metadata=PLAYER))
 

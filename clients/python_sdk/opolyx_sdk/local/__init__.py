@@ -1,4 +1,4 @@
-"""What needs the rules on this machine: verification, later the simulator. Extra `local`."""
+"""What needs the rules on this machine: games in this process, search, verification. Extra `local`."""
 
 from opolyx_sdk.errors import MissingExtra
 
@@ -6,3 +6,9 @@ try:
     import opolyx_rules  # noqa: F401 - only asked whether it is there
 except ModuleNotFoundError as error:
     raise MissingExtra("the rules are not installed: pip install 'opolyx-sdk[local]'") from error
+
+from opolyx_sdk.local.game_record import GameRecord, SeatReport
+from opolyx_sdk.local.simulator import simulate
+from opolyx_sdk.local.table_options import TableOptions
+
+__all__ = ["GameRecord", "SeatReport", "TableOptions", "simulate"]

@@ -22,7 +22,7 @@ from opolyx.engine.v1 import (
     refusal_pb2,
 )
 from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
-from opolyx_sdk import AsyncClient
+from opolyx_sdk import AsyncClient, Award
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
 from opolyx_sdk._transport.channel import GAME_HEADER
@@ -430,3 +430,11 @@ async def start_game(client: AsyncClient, ruleset: str = "blitz@full") -> str:
     for policy in ("steady", "random", "steady"):
         await client.add_bot(room.room_id, policy=policy)
     return await client.start_game(room.room_id)
+
+
+async def eventually_awards(client: AsyncClient, game_id: str, count: int) -> tuple[Award, ...]:
+    """So many awards of a game, once its end has reached progression."""
+    async with asyncio.timeout(30):
+        while len(awards := await client.awards(game_id=game_id)) < count:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return awards

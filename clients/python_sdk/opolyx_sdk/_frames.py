@@ -159,6 +159,7 @@ class Detached:
 
     reason: DetachReason
     message: str
+    retry_after_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

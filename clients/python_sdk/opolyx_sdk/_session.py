@@ -38,7 +38,7 @@ from opolyx_sdk._frames import (
 from opolyx_sdk._mirror import Mirror
 from opolyx_sdk._server_clock import ServerClock
 from opolyx_sdk.actions import Action
-from opolyx_sdk.enums import DetachReason
+from opolyx_sdk.enums import DetachReason, RefusalReason
 from opolyx_sdk.errors import GameClosed, GameError, MirrorBroken
 from opolyx_sdk.refusals import Refusal
 from opolyx_sdk.updates import Update
@@ -101,6 +101,7 @@ class Drained:
 
 
 _MOST_UNSERVED: Final = 3
+_DETACHED_MS: Final = 500
 
 Signal: TypeAlias = Opened | Updated | Changed | Closed | Answered | RetryLater | Drained
 
@@ -249,8 +250,8 @@ class Session:
                 if attachment.mirror is not None:
                     attachment.mirror.connected_seats = connected_seats
                 return []
-            case Detached(reason, message):
-                return self._detached(attachment, reason, message)
+            case Detached():
+                return self._detached(attachment, kind)
 
     # --- Games ----------------------------------------------------------------------------------
 
@@ -301,14 +302,13 @@ class Session:
         self._ask(attachment)
         return []
 
-    def _detached(
-        self, attachment: _Attachment, reason: DetachReason, message: str
-    ) -> list[Signal]:
-        if reason is DetachReason.REQUESTED:
+    def _detached(self, attachment: _Attachment, detached: Detached) -> list[Signal]:
+        if detached.reason is DetachReason.REQUESTED:
             return []  # of an attachment before this one
-        if reason is DetachReason.UNAVAILABLE:
-            return [RetryLater(attachment.game_id, 500)]
-        return self._close(attachment, GameClosed(attachment.game_id, reason, message))
+        if detached.reason is DetachReason.UNAVAILABLE:
+            return [RetryLater(attachment.game_id, detached.retry_after_ms or _DETACHED_MS)]
+        error = GameClosed(attachment.game_id, detached.reason, detached.message)
+        return self._close(attachment, error)
 
     def _break(self, attachment: _Attachment, seq: int) -> list[Signal]:
         """No snapshot helps: the server, which still sends the game, is told to stop."""
@@ -331,6 +331,8 @@ class Session:
             return []
         if result.retry is not None:
             return [RetryLater(result.command_id, result.retry.retry_after_ms)]
+        if after_ms := _wait_of(result.refusal):
+            return [RetryLater(result.command_id, after_ms)]
         del self._commands[result.command_id]
         if result.accepted is None:
             return [Answered(result.command_id, refusal=result.refusal)]
@@ -367,3 +369,10 @@ class Session:
     def _send(self, request: Request) -> None:
         if self._connected:
             self.outgoing.append(request)
+
+
+def _wait_of(refusal: Refusal | None) -> int:
+    """When a command that came too fast is to be sent again, in ms; 0 for any other refusal."""
+    if refusal is None or refusal.reason is not RefusalReason.TOO_FAST:
+        return 0
+    return refusal.numbers.get("retry_after_ms", 0)

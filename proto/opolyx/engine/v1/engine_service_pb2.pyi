@@ -102,7 +102,7 @@ class _DetachReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DetachRe
     DETACH_REASON_FAULT: _DetachReason.ValueType  # 6
     """The server had a fault in this game: it is void, or doesn't go on until an operator acts."""
     DETACH_REASON_UNAVAILABLE: _DetachReason.ValueType  # 7
-    """The game could not be read from the store now; attach again."""
+    """The game can't be had now: the store is away, the game has moved, or the client attaches too often. Attach again."""
 
 class DetachReason(_DetachReason, metaclass=_DetachReasonEnumTypeWrapper):
     """Why a client no longer receives a game."""
@@ -122,7 +122,7 @@ DETACH_REASON_LIMIT: DetachReason.ValueType  # 5
 DETACH_REASON_FAULT: DetachReason.ValueType  # 6
 """The server had a fault in this game: it is void, or doesn't go on until an operator acts."""
 DETACH_REASON_UNAVAILABLE: DetachReason.ValueType  # 7
-"""The game could not be read from the store now; attach again."""
+"""The game can't be had now: the store is away, the game has moved, or the client attaches too often. Attach again."""
 Global___DetachReason: _TypeAlias = DetachReason  # noqa: Y015
 
 @_typing.final
@@ -214,7 +214,7 @@ class Command(_message.Message):
     game_id: _builtins.str
     """The game."""
     command_id: _builtins.str
-    """Made by the client, 1 to 64 characters, unique in the game. The same id again gets the first answer and has no second effect."""
+    """Made by the client, 1 to 64 characters, unique among its seat's in the game. The same id again gets the first answer and has no second effect."""
     decision_id: _builtins.str
     """The decision answered. Needed for all actions but surrender and withdraw_trade; a closed decision is refused as stale."""
     @_builtins.property
@@ -699,19 +699,23 @@ class Detached(_message.Message):
 
     REASON_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
+    RETRY_AFTER_MS_FIELD_NUMBER: _builtins.int
     reason: Global___DetachReason.ValueType
     """Why."""
     message: _builtins.str
     """A sentence in English for a developer."""
+    retry_after_ms: _builtins.int
+    """Attach again after this long; 0 if the reason doesn't pass, or a moment will do."""
     def __init__(
         self,
         *,
         reason: Global___DetachReason.ValueType = ...,
         message: _builtins.str = ...,
+        retry_after_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "retry_after_ms", b"retry_after_ms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

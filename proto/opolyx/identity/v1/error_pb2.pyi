@@ -27,7 +27,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_INVALID_FIELD: _ErrorReason.ValueType  # 1
     """A field of the request is missing or out of range; see BadRequest."""
     ERROR_REASON_TOKEN: _ErrorReason.ValueType  # 2
-    """The token is missing, unknown, expired or revoked."""
+    """The token is missing, malformed or not valid here."""
     ERROR_REASON_ROLE: _ErrorReason.ValueType  # 3
     """The token's role may not make this call."""
     ERROR_REASON_NOT_YOURS: _ErrorReason.ValueType  # 4
@@ -38,6 +38,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The store can't be reached or is too slow; try again."""
     ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 7
     """The call was lost inside the server; it may be repeated."""
+    ERROR_REASON_TOKEN_REVOKED: _ErrorReason.ValueType  # 8
+    """The token was good and has been revoked: no new attempt with it can succeed."""
+    ERROR_REASON_TOKEN_EXPIRED: _ErrorReason.ValueType  # 9
+    """The token was good and has expired: renew it, or log in anew."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -47,7 +51,7 @@ ERROR_REASON_UNSPECIFIED: ErrorReason.ValueType  # 0
 ERROR_REASON_INVALID_FIELD: ErrorReason.ValueType  # 1
 """A field of the request is missing or out of range; see BadRequest."""
 ERROR_REASON_TOKEN: ErrorReason.ValueType  # 2
-"""The token is missing, unknown, expired or revoked."""
+"""The token is missing, malformed or not valid here."""
 ERROR_REASON_ROLE: ErrorReason.ValueType  # 3
 """The token's role may not make this call."""
 ERROR_REASON_NOT_YOURS: ErrorReason.ValueType  # 4
@@ -58,4 +62,8 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 6
 """The store can't be reached or is too slow; try again."""
 ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 7
 """The call was lost inside the server; it may be repeated."""
+ERROR_REASON_TOKEN_REVOKED: ErrorReason.ValueType  # 8
+"""The token was good and has been revoked: no new attempt with it can succeed."""
+ERROR_REASON_TOKEN_EXPIRED: ErrorReason.ValueType  # 9
+"""The token was good and has expired: renew it, or log in anew."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

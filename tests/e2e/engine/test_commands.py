@@ -89,11 +89,35 @@ async def test_an_id_used_for_another_action_is_refused(engine: Engine) -> None:
     decision = awaited(before.decisions)
     roller = callers[decision.seat]
     await roller.submit(game_id, "c1", decision.decision_id, **ROLL)
-    now = awaited((await roller.game(game_id)).decisions)
-    result = await callers[now.seat].submit(
-        game_id, "c1", now.decision_id, surrender=action_pb2.Surrender()
-    )
+    result = await roller.submit(game_id, "c1", "", **SURRENDER)
     assert refusal_pb2.REFUSAL_REASON_COMMAND_ID_REUSED == result.refusal.reason
+
+
+@pytest.mark.parametrize("snapshot_every", [1, 1_000])
+async def test_no_seat_can_use_up_the_ids_of_another(tmp_path: Path, snapshot_every: int) -> None:
+    async with running_engine(tmp_path, snapshot_every=snapshot_every) as engine:
+        game_id, callers, before = await opened(engine, 3)
+        decision = awaited(before.decisions)
+        mine, other = callers[decision.seat], callers[(decision.seat + 1) % 3]
+        taken = await other.submit(game_id, "c1", decision.decision_id, **ROLL)
+        assert refusal_pb2.REFUSAL_REASON_NOT_AWAITED == taken.refusal.reason
+        first = await mine.submit(game_id, "c1", decision.decision_id, **ROLL)
+        assert 1 == first.accepted.seq
+        again = await other.submit(game_id, "c1", decision.decision_id, **ROLL)
+        assert taken == again, "it learns nothing of what another did under its id"
+        left = await other.submit(game_id, "c2", "", **SURRENDER)
+        assert 2 == left.accepted.seq
+    async with running_engine(tmp_path, snapshot_every=snapshot_every) as engine:
+        mine = await engine.caller(f"p_{decision.seat}")
+        other = await engine.caller(f"p_{(decision.seat + 1) % 3}")
+        third = await engine.caller(f"p_{(decision.seat + 2) % 3}")
+        assert first == await mine.submit(game_id, "c1", decision.decision_id, **ROLL)
+        assert left == await other.submit(game_id, "c2", "", **SURRENDER)
+        foreign = await third.submit(game_id, "c2", decision.decision_id, **ROLL)
+        assert foreign.HasField("refusal")
+        assert refusal_pb2.REFUSAL_REASON_COMMAND_ID_REUSED != foreign.refusal.reason
+        mixed = await mine.submit(game_id, "c2", "", **SURRENDER)
+        assert 3 == mixed.accepted.seq
 
 
 async def test_ids_are_known_after_a_restart(tmp_path: Path) -> None:

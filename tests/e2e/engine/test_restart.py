@@ -15,6 +15,7 @@ import pytest
 
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.record import command_key
 from opolyx_rules.verification import verify
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.tokens import TokenSigner
@@ -139,7 +140,7 @@ async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_miss
         process.kill()
     async with running_engine(tmp_path) as engine:
         for command_id, seq in acknowledged.items():
-            stored = await engine.store.command(game_id, command_id)
+            stored = await engine.store.command(game_id, command_key(0, command_id))
             assert stored is not None
             assert seq == stored.seq
 

@@ -55,7 +55,7 @@ class Command:
     """What a client asks for in one game."""
 
     command_id: str
-    """The client's id, unique in the game; empty for built-in bots, whose commands never repeat."""
+    """The client's id, unique among its seat's; empty for built-in bots, whose commands never repeat."""
 
     decision_id: str
     """The decision answered; may be empty for surrender and withdrawing."""

@@ -2,7 +2,7 @@
 
 from opolyx_engine.command import Answer, Command
 from opolyx_engine.recent_commands import RecentCommands, reused
-from opolyx_engine.record import Entry
+from opolyx_engine.record import Entry, command_key
 from opolyx_engine.store.base import GameStore, Record
 from opolyx_engine.table import Step
 from opolyx_rules.actions import SEAT, Action
@@ -37,9 +37,10 @@ class GivenAnswers:
         Raises:
             ServiceError: the store failed.
         """
-        if not self.needs_store(command):
+        if command.seat is None or not self.needs_store(command):
             return Answer(refusal=refusal)
-        record = await self._store.command(self._game_id, command.command_id)
+        key = command_key(command.seat, command.command_id)
+        record = await self._store.command(self._game_id, key)
         if record is None:
             return Answer(refusal=refusal)
         return _answer_of(record, None if isinstance(command.action, Refusal) else command.action)
@@ -50,7 +51,9 @@ class GivenAnswers:
         Raises:
             ServiceError: the store failed.
         """
-        record = await self._store.command(self._game_id, command_id)
+        if not command_id:
+            return None
+        record = await self._store.command(self._game_id, command_key(action[SEAT], command_id))
         return None if record is None else _answer_of(record, action)
 
     def keep(self, command: Command, answer: Answer) -> None:

@@ -1,4 +1,7 @@
-"""Answers of a game's latest commands, so that one sent again gets the first answer."""
+"""Answers of a game's latest commands, so that one sent again gets the first answer.
+
+Ids are a seat's own: what another seat sends under the same id is another command.
+"""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -13,7 +16,6 @@ MOST_KEPT: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    seat: int | None
     action: Action | None
     answer: Answer
 
@@ -27,16 +29,14 @@ class RecentCommands:
         Args:
             complete: whether the game's log holds no command either.
         """
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self.complete = complete
         """Whether every command of the log is known here."""
 
-    def keep(
-        self, command_id: str, seat: int | None, action: Action | Refusal, answer: Answer
-    ) -> None:
+    def keep(self, command_id: str, seat: int, action: Action | Refusal, answer: Answer) -> None:
         """Remember the first answer to a command."""
         asked = None if isinstance(action, Refusal) else action
-        self._known[command_id] = _Known(seat, asked, answer)
+        self._known[seat, command_id] = _Known(asked, answer)
         if len(self._known) > MOST_KEPT:
             _, forgotten = self._known.popitem(last=False)
             if forgotten.answer.seq:
@@ -44,11 +44,13 @@ class RecentCommands:
 
     def answer_to(self, command: Command) -> Answer | None:
         """The first answer, a refusal if the id was used for something else, None if unknown."""
-        known = self._known.get(command.command_id)
+        if command.seat is None:
+            return None
+        known = self._known.get((command.seat, command.command_id))
         if known is None:
             return None
         asked = None if isinstance(command.action, Refusal) else command.action
-        return known.answer if (known.seat, known.action) == (command.seat, asked) else reused()
+        return known.answer if known.action == asked else reused()
 
 
 def reused() -> Answer:

@@ -11,7 +11,7 @@ from typing import Final
 from opolyx_engine.clocks import Clocks
 from opolyx_engine.store.base import Record
 from opolyx_rules import replay
-from opolyx_rules.actions import Action
+from opolyx_rules.actions import SEAT, Action
 
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
@@ -24,7 +24,7 @@ class Entry:
     """What the replay holds of it."""
 
     command_id: str
-    """The command's id; empty for the clock and the start."""
+    """The command's id, its seat's own; empty for the clock and the start."""
 
     clocks: Clocks
     """The deadlines after it."""
@@ -58,7 +58,8 @@ class Entry:
         """The stored form."""
         clocks = _COMPACT.encode(encode_clocks(self.clocks)).encode()
         body = replay.record_line(self.line) + clocks
-        return Record(self.seq, self.at_ms, self.command_id, body)
+        key = command_key(self.action[SEAT], self.command_id) if self.command_id else ""
+        return Record(self.seq, self.at_ms, key, body)
 
     @staticmethod
     def decode(record: Record) -> "Entry":
@@ -68,7 +69,15 @@ class Entry:
         line = replay.Record(
             **{**values, "action": tuple(values["action"]), "draws": tuple(values["draws"])}
         )
-        return Entry(line, record.command_id, decode_clocks(json.loads(clocks)))
+        command_id = record.command_id
+        if command_id:
+            command_id = command_id.removeprefix(command_key(line.action[SEAT], ""))
+        return Entry(line, command_id, decode_clocks(json.loads(clocks)))
+
+
+def command_key(seat: int, command_id: str) -> str:
+    """What a command is known by in its game's log: no seat can use up another's ids."""
+    return f"{seat}:{command_id}"
 
 
 def replay_line(record: Record) -> bytes:

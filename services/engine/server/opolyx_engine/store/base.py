@@ -77,7 +77,7 @@ class Record:
     """When it took effect, Unix milliseconds."""
 
     command_id: str
-    """The command's id, unique in the game; empty if no command caused it."""
+    """The command's key, unique in the game (`record.command_key`); empty if no command caused it."""
 
     body: bytes
     """The rest, see `record.py`."""
@@ -200,7 +200,7 @@ class GameStore(Protocol):
         ...
 
     async def command(self, game_id: str, command_id: str) -> Record | None:
-        """The record that a command caused."""
+        """The record that a command caused, by the command's key."""
         ...
 
     async def running(self) -> list[str]:

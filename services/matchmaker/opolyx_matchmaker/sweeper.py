@@ -14,14 +14,15 @@ from opolyx_servicekit.errors import EnvironmentFault
 
 _log = structlog.get_logger(__name__)
 
-_MOST_A_SWEEP: Final = 200
+_MOST_AT_ONCE: Final = 200
+_MOST_UNANSWERED: Final = 3  # in a row: then the engine is away, not one game
 
 
 class Sweeper:
     """Sweeps at start and then periodically.
 
-    A player of a game that is gone is free at the latest one sweep after the time after which
-    games are checked (`gone_check_seconds`).
+    A player of a game that is gone is free at the latest `gone_check_seconds` and one sweep after
+    the engine lost it, however many games there are; while the engine is away, nobody is.
     """
 
     def __init__(self, parts: Parts, starter: Starter, revocations: Revocations) -> None:
@@ -59,30 +60,40 @@ class Sweeper:
 
     async def _resume_starts(self) -> None:
         """Finish interrupted starts; an engine that is away must not hold up all the rest."""
-        for room_id in await self._store.rooms_starting(_MOST_A_SWEEP):
+        for room_id in await self._store.rooms_starting(_MOST_AT_ONCE):
             if not await self._starter.resume(room_id):
                 return
 
     async def _expire_rooms(self) -> None:
         now_ms = self._clock.now_ms()
-        for room_id in await self._store.rooms_to_expire(now_ms, _MOST_A_SWEEP):
-            changed = await self._store.change_room(room_id, lambda room: expire(room, now_ms))
-            if isinstance(changed, Room):
-                self._board.publish(changed)
-                _log.info("room_expired", room_id=room_id)
+        while due := await self._store.rooms_to_expire(now_ms, _MOST_AT_ONCE):
+            for room_id in due:
+                changed = await self._store.change_room(room_id, lambda room: expire(room, now_ms))
+                if isinstance(changed, Room):
+                    self._board.publish(changed)
+                    _log.info("room_expired", room_id=room_id)
 
     async def _check_games(self) -> None:
         """Ask the engine of games whose end it may never tell, because it lost them."""
         now_ms = self._clock.now_ms()
         before_ms = now_ms - int(self._settings.gone_check_seconds * 1000)
-        for room in await self._store.rooms_to_check(before_ms, now_ms, _MOST_A_SWEEP):
-            try:
-                life = await self._engine.life(room.game_id)
-            except (EngineUnavailable, EngineRefused) as error:
-                _log.warning("games_not_checked", error=str(error))
-                return
-            if life is not GameLife.RUNNING:
-                await self._end(room, life)
+        unanswered = 0
+        while due := await self._store.rooms_to_check(before_ms, now_ms, _MOST_AT_ONCE):
+            for room in due:
+                try:
+                    life = await self._engine.life(room.game_id)
+                    unanswered = 0
+                except EngineRefused as error:  # held for an operator, say: it isn't gone
+                    _log.warning("game_not_checked", game_id=room.game_id, reason=error.reason)
+                    continue
+                except EngineUnavailable as error:
+                    unanswered += 1
+                    _log.warning("game_not_checked", game_id=room.game_id, error=str(error))
+                    if unanswered >= _MOST_UNANSWERED:
+                        return
+                    continue
+                if life is not GameLife.RUNNING:
+                    await self._end(room, life)
 
     async def _end(self, room: Room, life: GameLife) -> None:
         await self._store.change_room(room.room_id, end)

@@ -6,12 +6,18 @@ from typing import Final
 
 from opolyx_matchmaker.accounts import Account, IssuedToken, Revocation
 from opolyx_matchmaker.ids import BOT, PLAYER, new_id
+from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
 from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import PermissionDenied, ResourceExhausted, Unauthenticated
+from opolyx_servicekit.errors import (
+    InvalidArgument,
+    PermissionDenied,
+    ResourceExhausted,
+    Unauthenticated,
+)
 from opolyx_servicekit.tokens import TokenSigner
 from opolyx_servicekit.wall_clock import Clock
 
@@ -23,7 +29,6 @@ _LONGEST_RAW: Final = 200
 _BLANKS: Final = "\u115f\u1160\u2800\u3164\uffa0"  # letters and symbols that show nothing
 _JOINERS: Final = "\u200c\u200d"  # several scripts can't be written without them
 _MINUTE_MS: Final = 60_000
-_MOST_ADDRESSES: Final = 10_000
 
 
 def clean_name(raw: str) -> str:
@@ -51,6 +56,17 @@ def _is_seen(character: str) -> bool:
     return character not in _BLANKS and unicodedata.category(character)[0] not in "CZM"
 
 
+def shown_name(claimed: str, player_id: str) -> str:
+    """What others see of an account: its token's name, or its id if that is no name to show.
+
+    Our own tokens hold clean names; an operator's identity provider may put anything there.
+    """
+    try:
+        return clean_name(claimed)
+    except InvalidArgument:
+        return player_id[:_LONGEST_NAME]
+
+
 class Identity:
     """Makes accounts and tokens, and takes tokens back."""
 
@@ -68,7 +84,8 @@ class Identity:
         self._signer = signer
         self._revocations = revocations
         self._clock = clock
-        self._guests = GuestLimit(settings.guests_per_minute, clock)
+        self._guests = MinuteLimit("guests_per_minute", settings.guests_per_minute, clock)
+        self._tokens = MinuteLimit("tokens_per_minute", settings.tokens_per_minute, clock)
 
     async def create_guest(self, name: str, address: str) -> tuple[Account, IssuedToken]:
         """A new guest's account and its token."""
@@ -81,6 +98,7 @@ class Identity:
         """A new token of the caller's bot, whose account is made on first use of its name."""
         now_ms = self._clock.now_ms()
         wanted = Account(new_id(BOT, now_ms), clean_name(name), "bot", owner.subject)
+        self._tokens.take(owner.subject)
         account = await self._store.take_bot(wanted, now_ms, self._settings.bots_per_owner)
         if account is None:
             raise ResourceExhausted(
@@ -95,6 +113,7 @@ class Identity:
         account = await self._store.find_account(caller.subject)
         if account is None:
             raise Unauthenticated("TOKEN", "the token was not made here")
+        self._tokens.take(caller.subject)
         return await self._issue(account)
 
     async def account(self, caller: Principal) -> Account:
@@ -161,35 +180,6 @@ class Identity:
         )
         await self._store.add_token(token_id, account.player_id, expires_ms)
         return IssuedToken(jwt, token_id, expires_ms)
-
-
-class GuestLimit:
-    """How many guests one address may make in a minute."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        """Allow `most`; 0 for no limit."""
-        self._most = most
-        self._clock = clock
-        self._window = 0
-        self._made: dict[str, int] = {}
-
-    def take(self, address: str) -> None:
-        """Count a guest; raises ResourceExhausted with the time until the next minute."""
-        if not self._most:
-            return
-        now_ms = self._clock.now_ms()
-        if now_ms // _MINUTE_MS != self._window or len(self._made) > _MOST_ADDRESSES:
-            self._window = now_ms // _MINUTE_MS
-            self._made.clear()
-        made = self._made.get(address, 0)
-        if made >= self._most:
-            raise ResourceExhausted(
-                "LIMIT",
-                f"{self._most} guests were made from this address in this minute",
-                metadata={"limit": "guests_per_minute", "value": self._most},
-                retry_after_ms=_MINUTE_MS - now_ms % _MINUTE_MS,
-            )
-        self._made[address] = made + 1
 
 
 def _may_revoke(caller: Principal, holder: Account) -> bool:

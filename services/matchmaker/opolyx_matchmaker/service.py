@@ -99,7 +99,7 @@ class MatchmakerService:
         check = StreamCheck(self._revocations, clock)
         identity = Identity(settings, store, signer, self._revocations, clock)
         self._identity = IdentityServicer(
-            identity, self._revocations, check, settings.stream_check_seconds
+            identity, self._revocations, check, settings.stream_check_seconds, settings.proxies
         )
         self._matchmaker = MatchmakerServicer(parts, self._lobby, self._queue, check)
 

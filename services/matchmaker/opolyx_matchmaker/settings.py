@@ -59,13 +59,25 @@ class MatchmakerSettings(ServiceSettings):
     guests_per_minute: int = Field(default=600, ge=0)
     """Guest accounts that one address may make in a minute; 0 for no limit."""
 
+    proxies: int = Field(default=0, ge=0, le=10)
+    """How many own proxies append to `x-forwarded-for`; guests then count by what they append."""
+
+    tokens_per_minute: int = Field(default=60, ge=0)
+    """Tokens, renewed or of own bots, that one account may be given in a minute; 0 for no limit."""
+
+    rooms_per_minute: int = Field(default=120, ge=0)
+    """Rooms that one account may open in a minute, rematches included; 0 for no limit."""
+
+    searches_per_minute: int = Field(default=120, ge=0)
+    """Searches that one account may begin in a minute; 0 for no limit."""
+
     bots_per_owner: int = Field(default=50, ge=0)
     """Bot accounts that one player may own."""
 
     streams_per_player: int = Field(default=16, ge=1)
     """Streams of this service that one account may have open."""
 
-    stream_check_seconds: float = Field(default=20.0, gt=0)
+    stream_check_seconds: float = Field(default=20.0, gt=0, le=30.0)
     """How often an open stream looks whether its token was revoked and the room changed elsewhere."""
 
     rulesets: Annotated[tuple[str, ...], NoDecode] = RULESETS
@@ -96,7 +108,8 @@ class MatchmakerSettings(ServiceSettings):
     """After how long without a word the stream of facts is opened anew."""
 
     sweep_seconds: float = Field(default=15.0, gt=0)
-    """How often expired rooms, interrupted starts and games that are gone are looked for."""
+    """How often expired rooms, interrupted starts, games that are gone and other processes'
+    revocations are looked for."""
 
     gone_check_seconds: float = Field(default=120.0, gt=0)
     """How often the engine is asked whether a started game still exists."""

@@ -2,10 +2,9 @@
 
 import pytest
 
-from opolyx_matchmaker.identity import GuestLimit, clean_name
+from opolyx_matchmaker.identity import clean_name, shown_name
 from opolyx_matchmaker.ids import new_code, new_id, read_code
-from opolyx_servicekit.errors import InvalidArgument, ResourceExhausted
-from opolyx_servicekit.wall_clock import ManualClock
+from opolyx_servicekit.errors import InvalidArgument
 
 
 @pytest.mark.parametrize(
@@ -50,6 +49,12 @@ def test_bad_names_are_refused_with_the_field(raw: str) -> None:
     assert "INVALID_FIELD" == caught.value.reason
 
 
+def test_name_that_a_foreign_token_claims_is_shown_only_if_it_is_one() -> None:
+    assert "José" == shown_name("Jose\u0301", "p_1")
+    for claimed in ("", "x" * 128, "a\u202eb"):
+        assert "p_" + "0" * 22 == shown_name(claimed, "p_" + "0" * 40)
+
+
 def test_ids_sort_by_time_and_differ() -> None:
     ids = [new_id("p_", 1_700_000_000_000 + step) for step in range(50)]
 
@@ -63,25 +68,3 @@ def test_codes_are_read_as_people_type_them() -> None:
 
     assert code == read_code(f" {code[:3].lower()}-{code[3:]} ")
     assert "110" == read_code("ilo")
-
-
-def test_guests_of_an_address_are_limited_by_the_minute() -> None:
-    clock = ManualClock(60_000 * 100 + 15_000)
-    limit = GuestLimit(2, clock)
-    limit.take("a")
-    limit.take("a")
-    limit.take("b")
-
-    with pytest.raises(ResourceExhausted) as caught:
-        limit.take("a")
-
-    assert 45_000 == caught.value.retry_after_ms
-    assert "guests_per_minute" == caught.value.metadata["limit"]
-
-
-async def test_guests_are_welcome_again_in_the_next_minute() -> None:
-    clock = ManualClock()
-    limit = GuestLimit(1, clock)
-    limit.take("a")
-    await clock.advance(60_000)
-    limit.take("a")

@@ -8,6 +8,7 @@ import grpc
 from opolyx.identity.v1 import identity_service_pb2 as pb
 from opolyx.identity.v1 import identity_service_pb2_grpc as pb_grpc
 from opolyx_matchmaker.identity import Identity
+from opolyx_matchmaker.limits import caller_address
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.rpc import convert
 from opolyx_matchmaker.rpc.stream_check import StreamCheck
@@ -28,12 +29,14 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         revocations: Revocations,
         check: StreamCheck,
         check_seconds: float,
+        proxies: int,
     ) -> None:
         """Serve `identity`."""
         self._identity = identity
         self._revocations = revocations
         self._check = check
         self._check_seconds = check_seconds
+        self._proxies = proxies
         self._draining = False
 
     def drain(self) -> None:
@@ -45,7 +48,7 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         self, request: pb.CreateGuestRequest, context: Any
     ) -> pb.CreateGuestResponse:
         """A guest account with its token."""
-        account, token = await self._identity.create_guest(request.name, _address(context))
+        account, token = await self._identity.create_guest(request.name, self._address(context))
         return pb.CreateGuestResponse(
             account=convert.account_message(account), token=convert.token_message(token)
         )
@@ -97,12 +100,13 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
             timeout = self._check_seconds
         raise Unavailable("STORE_UNAVAILABLE", "the service is draining")
 
+    def _address(self, context: Any) -> str:
+        """The address that the call counts for."""
+        metadata = context.invocation_metadata() or ()
+        hops = ",".join(str(value) for key, value in metadata if key == "x-forwarded-for")
+        return caller_address(str(context.peer()), hops, self._proxies)
+
 
 def add_identity(server: grpc.aio.Server, servicer: IdentityServicer) -> None:
     """Serve identity on `server`."""
     pb_grpc.add_IdentityServiceServicer_to_server(servicer, server)
-
-
-def _address(context: Any) -> str:
-    """The caller's address without its port."""
-    return str(context.peer()).rpartition(":")[0]

@@ -31,6 +31,8 @@ from opolyx.progression.v1.progression_service_pb2_grpc import (
     ProgressionServiceServicer,
     add_ProgressionServiceServicer_to_server,
 )
+from opolyx_engine.rpc.check_table import check_table
+from opolyx_engine.rpc.convert_seats import options_from_proto
 from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
@@ -68,6 +70,16 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self.watches = 0
         self._facts: list[allocation_pb.Fact] = []
         self._news = asyncio.Event()
+
+    async def CheckTable(
+        self, request: allocation_pb.CheckTableRequest, context: Any
+    ) -> allocation_pb.CheckTableResponse:
+        await self._see(context)
+        try:
+            check_table(request.ruleset, request.seats, options_from_proto(request.options))
+        except ServiceError as error:
+            await _abort(context, error)
+        return allocation_pb.CheckTableResponse()
 
     async def ReserveGame(
         self, request: allocation_pb.ReserveGameRequest, context: Any
@@ -347,6 +359,9 @@ def matchmaker_settings(directory: Path, **overrides: Any) -> MatchmakerSettings
         "grace_seconds": 1.0,
         "stream_check_seconds": 0.2,
         "guests_per_minute": 0,
+        "tokens_per_minute": 0,
+        "rooms_per_minute": 0,
+        "searches_per_minute": 0,
         **overrides,
     }
     return MatchmakerSettings(**values)

@@ -37,16 +37,14 @@ class BotOffer:
     plays_people: bool = False
     """Whether it plays with people."""
 
+    plays_bots: bool = True
+    """Whether it plays with other bots."""
+
     min_rating: int | None = None
     """Lowest rating of an opponent."""
 
     max_rating: int | None = None
     """Highest rating of an opponent."""
-
-    def takes_rating(self, rating: int) -> bool:
-        """Whether it plays an opponent of this rating."""
-        low = self.min_rating is None or self.min_rating <= rating
-        return low and (self.max_rating is None or rating <= self.max_rating)
 
 
 class BotNewsKind(Enum):
@@ -203,6 +201,9 @@ class BotDirectory:
             player_id=player_id,
             name=stream.name,
             bots_only=not offer.plays_people,
+            people_only=not offer.plays_bots,
+            min_rating=offer.min_rating,
+            max_rating=offer.max_rating,
         )
         return seat, offer
 

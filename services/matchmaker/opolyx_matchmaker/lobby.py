@@ -1,12 +1,15 @@
 """What people do with rooms: each call is one step of the store, and its news to those who watch."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
-from opolyx_matchmaker.bots import BotOffer, bot_unavailable, built_in
+from opolyx_matchmaker.bots import bot_unavailable, built_in
+from opolyx_matchmaker.identity import shown_name
 from opolyx_matchmaker.ids import ROOM, new_code, new_id, read_code
+from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.parts import Parts
-from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, rating_in
 from opolyx_matchmaker.refusals import (
     already_playing,
     bad_field,
@@ -14,9 +17,10 @@ from opolyx_matchmaker.refusals import (
     engine_unavailable,
     room_error,
     room_not_found,
+    table_refused,
+    unknown_ruleset,
 )
 from opolyx_matchmaker.rooms import (
-    LEAST_SEATS,
     MOST_SEATS,
     OPEN_SEAT,
     Occupant,
@@ -37,11 +41,14 @@ from opolyx_matchmaker.rooms import (
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Placement, Transition
 from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import FailedPrecondition, InvalidArgument, PermissionDenied
+from opolyx_servicekit.errors import FailedPrecondition, PermissionDenied
 
 _LONGEST_NONCE: Final = 64
 _LONGEST_REQUEST_ID: Final = 64
 _BOT_ROLE: Final = "bot"
+
+RatedTransition: TypeAlias = Callable[[Room, Mapping[str, int]], Room | RoomRefusal]
+"""A transition that may need ratings, and is given those that are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ class Lobby:
         self._clock = parts.clock
         self._starter = starter
         self._rulesets = frozenset(parts.settings.rulesets)
+        self._opened = MinuteLimit("rooms_per_minute", parts.settings.rooms_per_minute, parts.clock)
         self._draining = False
 
     def drain(self) -> None:
@@ -93,13 +101,15 @@ class Lobby:
         self._check_open()
         if not 1 <= len(wish.request_id) <= _LONGEST_REQUEST_ID:
             raise bad_field("request_id", f"must have 1 to {_LONGEST_REQUEST_ID} characters")
-        self.check_table(wish.ruleset, wish.seats)
+        self._check_ruleset(wish.ruleset)
         request = f"{caller.subject}/{wish.request_id}"
         placed = await self._store.placements(caller.subject)  # first: see `_check_unplaced`
         if known := await self._store.find_request(request):
             return known
         _check_unplaced(placed)
         first = seat_for(caller, wish.nonce)
+        self._opened.take(caller.subject)
+        await self.check_table(wish.ruleset, wish.seats, wish.options)
         seats = (first, *[OPEN_SEAT] * (wish.seats - 1))
         room = await self.reserve(caller.subject, wish.ruleset, seats, wish.public, wish.options)
         return _changed(await self._store.create_room(room, request), room.room_id)
@@ -153,11 +163,11 @@ class Lobby:
                 raise room_not_found("")
             room_id = found.room_id
 
-        def enter(room: Room) -> Room | RoomRefusal:
+        def enter(room: Room, ratings: Mapping[str, int]) -> Room | RoomRefusal:
             is_in = room.seat_of(caller.subject) is not None
             if not is_in and (typed != room.code if typed else not room.public):
                 return RoomRefusal(RefusalKind.ROOM_NOT_FOUND)
-            return join(room, seat)
+            return join(room, seat, ratings)
 
         return await self._seat(caller, room_id, enter)
 
@@ -185,14 +195,16 @@ class Lobby:
         self, caller: Principal, room_id: str, player_id: str, seat: int | None
     ) -> Room:
         """Seat a bot that offers itself, within its capacity and for whom it plays."""
+        self._check_open()
         room = await self.get(room_id)
         bot, offer = self._bots.offer_for(player_id, room.ruleset)
-        await self._check_opponents(room, player_id, offer)
-        room = await self._change(
+        outcome = await self._change_rated(
             room_id,
-            lambda now: add_bot(now, caller.subject, bot, seat),
-            capacity=offer.max_games,
+            lambda now, ratings: add_bot(now, caller.subject, bot, seat, ratings),
+            offer.max_games,
         )
+        room = _changed(outcome, room_id)
+        self._board.publish(room)
         if not self._bots.is_offered(player_id):  # it went away meanwhile, and saw no such room
             await self.withdraw(player_id)
             raise bot_unavailable(player_id, "has just ended its offer")
@@ -240,10 +252,13 @@ class Lobby:
             again = await self._store.find_request(request)
         if again is None:
             _check_unplaced(placed)
+            self._opened.take(caller.subject)
             seats = _table_again(played, seat)
             room = await self.reserve(caller.subject, played.ruleset, seats, False, played.options)
             again = _changed(await self._store.create_room(room, request), room.room_id)
-        return (await self._seat(caller, again.room_id, lambda room: join(room, seat)))[0]
+        return (
+            await self._seat(caller, again.room_id, lambda room, ratings: join(room, seat, ratings))
+        )[0]
 
     async def get(self, room_id: str) -> Room:
         """One room; raises NotFound."""
@@ -265,25 +280,31 @@ class Lobby:
                 return placement, room
         return None
 
-    def check_table(self, ruleset: str, seats: int) -> None:
-        """Refuse rulesets and numbers of seats that no room has (TABLE-1, TABLE-2)."""
-        if ruleset not in self._rulesets:
-            raise InvalidArgument(
-                "UNKNOWN_RULESET",
-                f"ruleset {ruleset!r} is not known",
-                metadata={"ruleset": ruleset},
-                fields={"ruleset": "is not known"},
-            )
-        if not LEAST_SEATS <= seats <= MOST_SEATS:
-            raise bad_field("seats", f"must be {LEAST_SEATS} to {MOST_SEATS}, is {seats}")
+    async def check_table(self, ruleset: str, seats: int, options: RoomOptions) -> None:
+        """Refuse a table that no game is played at; the engine knows, by the rules."""
+        self._check_ruleset(ruleset)
+        if seats > MOST_SEATS:  # before anybody makes so many
+            raise bad_field("seats", f"must be at most {MOST_SEATS}, is {seats}")
+        try:
+            await self._engine.check_table(ruleset, seats, options)
+        except EngineRefused as refused:
+            raise table_refused(ruleset, refused) from None
+        except EngineUnavailable:
+            raise engine_unavailable() from None
 
     async def check_free(self, player_id: str) -> None:
         """Refuse early who is placed; the store decides in the end."""
         _check_unplaced(await self._store.placements(player_id))
 
-    async def _seat(self, caller: Principal, room_id: str, enter: Transition) -> tuple[Room, int]:
+    def _check_ruleset(self, ruleset: str) -> None:
+        if ruleset not in self._rulesets:
+            raise unknown_ruleset(ruleset)
+
+    async def _seat(
+        self, caller: Principal, room_id: str, enter: RatedTransition
+    ) -> tuple[Room, int]:
         capacity = self._bots.capacity(caller.subject) if caller.role == _BOT_ROLE else 1
-        changed = await self._store.change_room(room_id, self._lasting(enter), capacity=capacity)
+        changed = await self._change_rated(room_id, enter, capacity)
         if isinstance(changed, RoomRefusal) and changed.kind is RefusalKind.BOT_UNAVAILABLE:
             await self.check_free(caller.subject)  # a bot that is at its capacity is playing
         room = _changed(changed, room_id)
@@ -301,6 +322,21 @@ class Lobby:
         )
         self._board.publish(room)
         return room
+
+    async def _change_rated(
+        self, room_id: str, change: RatedTransition, capacity: int
+    ) -> Room | RoomRefusal:
+        """Apply a transition; the ratings that it misses are looked up, and it is tried again."""
+        ratings: dict[str, int] = {}
+        seat_it = self._lasting(lambda room: change(room, ratings))
+        while True:
+            outcome = await self._store.change_room(room_id, seat_it, capacity=capacity)
+            missing = outcome.unrated if isinstance(outcome, RoomRefusal) else frozenset()
+            if not missing or len(ratings) > MOST_SEATS:
+                return outcome
+            ruleset = (await self.get(room_id)).ruleset
+            known = await self._progression.grants(sorted(missing))
+            ratings |= {who: rating_in(known, who, ruleset) for who in missing}
 
     def _lasting(self, change: Transition) -> Transition:
         """`change`, with the expiry of the room put off if it changes anything."""
@@ -321,18 +357,6 @@ class Lobby:
         if self._draining:
             raise draining()
 
-    async def _check_opponents(self, room: Room, player_id: str, offer: BotOffer) -> None:
-        """Refuse a table with somebody whose rating the bot doesn't play."""
-        if offer.min_rating is None and offer.max_rating is None:
-            return
-        others = [seat.player_id for seat in room.seats if seat.player_id]
-        known = await self._progression.grants(others)
-        mode = room.ruleset.partition("@")[0]
-        for other in others:
-            rating = known[other].ratings.get(mode, 0) if other in known else 0
-            if not offer.takes_rating(rating):
-                raise bot_unavailable(player_id, f"does not play a rating of {rating}")
-
 
 def seat_for(caller: Principal, nonce: bytes) -> Seat:
     """The caller on a seat; raises InvalidArgument for a bad nonce."""
@@ -341,7 +365,7 @@ def seat_for(caller: Principal, nonce: bytes) -> Seat:
     if caller.role not in ("player", _BOT_ROLE):
         raise PermissionDenied("NOT_IN_ROOM", f"a {caller.role} takes no seat")
     occupant = Occupant.BOT if caller.role == _BOT_ROLE else Occupant.PERSON
-    name = caller.name or caller.subject
+    name = shown_name(caller.name, caller.subject)
     return Seat(occupant=occupant, player_id=caller.subject, name=name, nonce=nonce)
 
 

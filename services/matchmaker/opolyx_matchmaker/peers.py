@@ -3,9 +3,12 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Final, Protocol
 
-from opolyx_matchmaker.rooms import Room
+from opolyx_matchmaker.rooms import Room, RoomOptions
+
+NEWCOMER_RATING: Final = 1000
+"""The rating shown of somebody who was never rated in a mode; progression's own."""
 
 
 class EngineUnavailable(Exception):
@@ -62,6 +65,13 @@ class PlayerGrant:
     """The rating shown, by mode; absent for one never played."""
 
 
+def rating_in(known: Mapping[str, PlayerGrant], player_id: str, ruleset: str) -> int:
+    """A player's rating in the mode of a ruleset; a newcomer's if nothing is known."""
+    mode = ruleset.partition("@")[0]
+    grant = known.get(player_id, PlayerGrant())
+    return grant.ratings.get(mode, NEWCOMER_RATING)
+
+
 class FactKind(Enum):
     """What became of a game or a seat."""
 
@@ -97,6 +107,10 @@ class GameLife(Enum):
 
 class Engine(Protocol):
     """The engine. Each call but `facts` raises EngineUnavailable or EngineRefused."""
+
+    async def check_table(self, ruleset: str, seats: int, options: RoomOptions) -> None:
+        """Ask whether a game could be played so; EngineRefused if not, and why."""
+        ...
 
     async def reserve(self, request_id: str) -> Reservation:
         """Reserve a game; the same request gets the same game."""

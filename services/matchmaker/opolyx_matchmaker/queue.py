@@ -10,8 +10,10 @@ from typing import Final
 import structlog
 
 from opolyx_matchmaker.bots import built_in
+from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.lobby import Lobby, seat_for
 from opolyx_matchmaker.parts import Parts
+from opolyx_matchmaker.peers import rating_in
 from opolyx_matchmaker.quick_match import (
     MatchRules,
     Table,
@@ -113,6 +115,9 @@ class MatchQueue:
         self._starter = starter
         self._searches: dict[str, Search] = {}
         self._numbers = itertools.count(1)
+        self._begun = MinuteLimit(
+            "searches_per_minute", parts.settings.searches_per_minute, parts.clock
+        )
         self._draining = False
         self._rules = MatchRules(
             window=parts.settings.match_window,
@@ -123,17 +128,16 @@ class MatchQueue:
 
     async def ticket(self, caller: Principal, ruleset: str, seats: int, allow_bots: bool) -> Ticket:
         """A ticket for the caller, who must be free."""
-        self._lobby.check_table(ruleset, seats)
+        self._begun.take(caller.subject)
+        await self._lobby.check_table(ruleset, seats, RoomOptions())
         await self._lobby.check_free(caller.subject)
         known = await self._progression.grants([caller.subject])
-        mode = ruleset.partition("@")[0]
-        rating = known[caller.subject].ratings.get(mode, 0) if caller.subject in known else 0
         return Ticket(
             ticket_id=next(self._numbers),
             player_id=caller.subject,
             ruleset=ruleset,
             seats=seats,
-            rating=rating,
+            rating=rating_in(known, caller.subject, ruleset),
             since_ms=self._clock.now_ms(),
             allow_bots=allow_bots,
         )

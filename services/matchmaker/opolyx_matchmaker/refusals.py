@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from opolyx_matchmaker.peers import EngineRefused
 from opolyx_matchmaker.rooms import RefusalKind, RoomRefusal
 from opolyx_servicekit.errors import (
     FailedPrecondition,
@@ -59,6 +60,26 @@ def room_not_found(room_id: str) -> ServiceError:
 def bad_field(field: str, why: str) -> ServiceError:
     """A field of the request is wrong."""
     return InvalidArgument("INVALID_FIELD", f"{field}: {why}", fields={field: why})
+
+
+def unknown_ruleset(ruleset: str) -> ServiceError:
+    """No room has this ruleset here."""
+    return InvalidArgument(
+        "UNKNOWN_RULESET",
+        f"ruleset {ruleset!r} is not known",
+        metadata={"ruleset": ruleset},
+        fields={"ruleset": "is not known"},
+    )
+
+
+def table_refused(ruleset: str, refused: EngineRefused) -> ServiceError:
+    """The engine says that no game is played so; its fields are named as ours are."""
+    if refused.reason == "UNKNOWN_RULESET":
+        return unknown_ruleset(ruleset)
+    fields = refused.fields or {"options": refused.message}
+    return InvalidArgument(
+        "INVALID_FIELD", f"no game is played so: {refused.message}", fields=fields
+    )
 
 
 def engine_unavailable() -> ServiceError:

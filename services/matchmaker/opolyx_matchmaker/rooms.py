@@ -4,12 +4,15 @@ A transition takes a room and returns the room after it, or a `RoomRefusal`. The
 inside its transactions, so a transition must depend on its arguments alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
 LEAST_SEATS: Final = 2
 MOST_SEATS: Final = 6
+
+_NO_RATINGS: Final[Mapping[str, int]] = {}
 
 
 class Occupant(IntEnum):
@@ -60,6 +63,9 @@ class RoomRefusal:
     seat: int = -1
     """The seat that is in the way, if one is."""
 
+    unrated: frozenset[str] = frozenset()
+    """Accounts whose ratings must be known first, because a bot plays some ratings only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -82,6 +88,30 @@ class Seat:
 
     bots_only: bool = False
     """Whether this bot doesn't play with people."""
+
+    people_only: bool = False
+    """Whether this bot doesn't play with other bots."""
+
+    min_rating: int | None = None
+    """The lowest rating that this bot plays with."""
+
+    max_rating: int | None = None
+    """The highest rating that this bot plays with."""
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether a bot of either kind has it."""
+        return self.occupant in (Occupant.BOT, Occupant.BUILT_IN)
+
+    @property
+    def has_range(self) -> bool:
+        """Whether it matters to this bot how its opponents are rated."""
+        return self.min_rating is not None or self.max_rating is not None
+
+    def takes_rating(self, rating: int) -> bool:
+        """Whether this bot plays an opponent of this rating."""
+        low = self.min_rating is None or self.min_rating <= rating
+        return low and (self.max_rating is None or rating <= self.max_rating)
 
 
 OPEN_SEAT: Final = Seat()
@@ -176,13 +206,19 @@ class Room:
         return {number: seat for number, seat in enumerate(self.seats) if seat.player_id}
 
 
-def join(room: Room, seat: Seat) -> Room | RoomRefusal:
-    """Give `seat` the first open place; an account that is in already keeps the one it has."""
+def join(room: Room, seat: Seat, ratings: Mapping[str, int] = _NO_RATINGS) -> Room | RoomRefusal:
+    """Give `seat` the first open place; an account that is in already keeps the one it has.
+
+    Args:
+        room: the room.
+        seat: who joins.
+        ratings: those that are known; if others are needed, the refusal says whose.
+    """
     if room.seat_of(seat.player_id) is not None and room.state is not RoomState.CLOSED:
         return room
     if refusal := _not_open(room):
         return refusal
-    return _seated(room, seat, None)
+    return _seated(room, seat, None, ratings)
 
 
 def leave(room: Room, player_id: str) -> Room | RoomRefusal:
@@ -205,23 +241,34 @@ def kick(room: Room, caller_id: str, player_id: str) -> Room | RoomRefusal:
     return _without(room, number)
 
 
-def add_bot(room: Room, caller_id: str, bot: Seat, number: int | None) -> Room | RoomRefusal:
-    """Seat a bot, by the creator's will; on the first open seat if `number` is None."""
+def add_bot(
+    room: Room,
+    caller_id: str,
+    bot: Seat,
+    number: int | None,
+    ratings: Mapping[str, int] = _NO_RATINGS,
+) -> Room | RoomRefusal:
+    """Seat a bot, by the creator's will; on the first open seat if `number` is None.
+
+    Args:
+        room: the room.
+        caller_id: who asks.
+        bot: the bot.
+        number: the seat.
+        ratings: as for `join`.
+    """
     if refusal := _not_creators(room, caller_id):
         return refusal
     if bot.player_id and room.seat_of(bot.player_id) is not None:
         return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
-    return _seated(room, bot, number)
+    return _seated(room, bot, number, ratings)
 
 
 def remove_bot(room: Room, caller_id: str, number: int) -> Room | RoomRefusal:
     """Unseat a bot, by the creator's will."""
     if refusal := _not_creators(room, caller_id):
         return refusal
-    if number >= len(room.seats) or room.seats[number].occupant not in (
-        Occupant.BOT,
-        Occupant.BUILT_IN,
-    ):
+    if number >= len(room.seats) or not room.seats[number].is_bot:
         return RoomRefusal(RefusalKind.INVALID_FIELD, seat=number)
     return _without(room, number)
 
@@ -312,18 +359,40 @@ def _first_open(room: Room) -> int:
     )
 
 
-def _seated(room: Room, seat: Seat, number: int | None) -> Room | RoomRefusal:
+def _seated(
+    room: Room, seat: Seat, number: int | None, ratings: Mapping[str, int]
+) -> Room | RoomRefusal:
     if not room.open_seats:
         return RoomRefusal(RefusalKind.ROOM_FULL)
     place = _first_open(room) if number is None else number
     if place >= len(room.seats) or room.seats[place].occupant is not Occupant.NOBODY:
         return RoomRefusal(RefusalKind.INVALID_FIELD, seat=place)
-    people = seat.occupant is Occupant.PERSON or any(
-        other.occupant is Occupant.PERSON for other in room.seats
-    )
-    if people and (seat.bots_only or any(other.bots_only for other in room.seats)):
-        return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
+    if refusal := _wrong_company(room, seat) or _wrong_rating(room, seat, ratings):
+        return refusal
     return _changed(room, seats=(*room.seats[:place], seat, *room.seats[place + 1 :]))
+
+
+def _wrong_company(room: Room, newcomer: Seat) -> RoomRefusal | None:
+    """Whether a bot would sit with people, or with bots, though it plays without them."""
+    table = (*room.seats, newcomer)
+    people = sum(seat.occupant is Occupant.PERSON for seat in table)
+    bots = sum(seat.is_bot for seat in table)
+    shy = people > 0 and any(seat.bots_only for seat in table)
+    proud = bots > 1 and any(seat.people_only for seat in table)
+    return RoomRefusal(RefusalKind.BOT_UNAVAILABLE) if shy or proud else None
+
+
+def _wrong_rating(room: Room, newcomer: Seat, ratings: Mapping[str, int]) -> RoomRefusal | None:
+    """Whether somebody's rating is out of a bot's range; only the newcomer makes new pairs."""
+    others = [seat for seat in room.seats if seat.player_id]
+    pairs = [(newcomer, other) for other in others] + [(other, newcomer) for other in others]
+    picky = [(bot, other.player_id) for bot, other in pairs if bot.has_range and other.player_id]
+    unrated = frozenset(other_id for _, other_id in picky if other_id not in ratings)
+    if unrated:
+        return RoomRefusal(RefusalKind.BOT_UNAVAILABLE, unrated=unrated)
+    if all(bot.takes_rating(ratings[other_id]) for bot, other_id in picky):
+        return None
+    return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
 
 
 def _without(room: Room, number: int) -> Room:

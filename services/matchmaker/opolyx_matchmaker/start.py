@@ -18,7 +18,12 @@ from opolyx_matchmaker.peers import (
     GameLife,
     SeatGrant,
 )
-from opolyx_matchmaker.refusals import engine_unavailable, room_error, room_not_found
+from opolyx_matchmaker.refusals import (
+    engine_unavailable,
+    room_error,
+    room_not_found,
+    table_refused,
+)
 from opolyx_matchmaker.rooms import (
     Occupant,
     Room,
@@ -28,12 +33,7 @@ from opolyx_matchmaker.rooms import (
     finish_start,
     undo_start,
 )
-from opolyx_servicekit.errors import (
-    FailedPrecondition,
-    InvalidArgument,
-    ServiceError,
-    Unavailable,
-)
+from opolyx_servicekit.errors import ServiceError, Unavailable
 from opolyx_servicekit.streams import BackOff
 
 _log = structlog.get_logger(__name__)
@@ -168,7 +168,4 @@ def _refusal_of_engine(room: Room, refused: EngineRefused) -> ServiceError:
         return engine_unavailable()
     if refused.reason in _LOST:
         return room_not_found(room.room_id)
-    if refused.reason == "UNKNOWN_RULESET":
-        return FailedPrecondition("UNKNOWN_RULESET", refused.message)
-    fields = refused.fields or {"options": refused.message}
-    return InvalidArgument("INVALID_FIELD", f"the engine refused: {refused.message}", fields=fields)
+    return table_refused(room.ruleset, refused)

@@ -76,8 +76,8 @@ async def test_capacity_is_never_exceeded_by_parallel_rooms(mm: Running) -> None
     [
         {"rulesets": ["speed@full"]},
         {"plays_people": False},
-        {"min_rating": 100},
-        {"max_rating": -1},
+        {"min_rating": 1001},
+        {"max_rating": 999},
     ],
 )
 async def test_bot_is_not_seated_where_it_does_not_play(

@@ -57,11 +57,16 @@ def test_policies_are_known_by_name() -> None:
         built_in("genius", 1)
 
 
-def test_offer_says_which_ratings_it_plays() -> None:
-    offer = BotOffer(max_games=1, min_rating=-5, max_rating=10)
+async def test_seat_of_an_offered_bot_says_with_whom_it_plays() -> None:
+    bots = BotDirectory()
+    with bots.offering("b_1", "Robo") as stream:
+        stream.offer = BotOffer(
+            3, plays_people=True, plays_bots=False, min_rating=-5, max_rating=10
+        )
+        seat, offer = bots.offer_for("b_1", "classic@full")
 
-    assert [False, True, True, False] == [offer.takes_rating(n) for n in (-6, -5, 10, 11)]
-    assert BotOffer(max_games=1).takes_rating(10_000)
+    assert (3, False, True) == (offer.max_games, seat.bots_only, seat.people_only)
+    assert (-5, 10, "Robo") == (seat.min_rating, seat.max_rating, seat.name)
 
 
 async def test_newer_stream_takes_the_place_of_the_older() -> None:

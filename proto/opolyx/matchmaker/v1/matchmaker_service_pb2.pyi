@@ -1052,6 +1052,7 @@ class BotOffer(_message.Message):
     PLAYS_PEOPLE_FIELD_NUMBER: _builtins.int
     MIN_RATING_FIELD_NUMBER: _builtins.int
     MAX_RATING_FIELD_NUMBER: _builtins.int
+    PLAYS_BOTS_FIELD_NUMBER: _builtins.int
     max_games: _builtins.int
     """Most games at once, 1 to 1000."""
     plays_people: _builtins.bool
@@ -1059,7 +1060,9 @@ class BotOffer(_message.Message):
     min_rating: _builtins.int
     """Lowest rating of an opponent; absent for no bound."""
     max_rating: _builtins.int
-    """Highest rating of an opponent; absent for no bound."""
+    """Highest rating of an opponent; absent for no bound. Who was never rated counts as a newcomer; built-in bots have no rating and suit every range."""
+    plays_bots: _builtins.bool
+    """Whether it plays with other bots, built-in ones included; yes when absent."""
     @_builtins.property
     def rulesets(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Rulesets it plays; empty for all."""
@@ -1072,19 +1075,24 @@ class BotOffer(_message.Message):
         plays_people: _builtins.bool = ...,
         min_rating: _builtins.int | None = ...,
         max_rating: _builtins.int | None = ...,
+        plays_bots: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_rating", b"_max_rating", "_min_rating", b"_min_rating", "max_rating", b"max_rating", "min_rating", b"min_rating"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_rating", b"_max_rating", "_min_rating", b"_min_rating", "_plays_bots", b"_plays_bots", "max_rating", b"max_rating", "min_rating", b"min_rating", "plays_bots", b"plays_bots"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_rating", b"_max_rating", "_min_rating", b"_min_rating", "max_games", b"max_games", "max_rating", b"max_rating", "min_rating", b"min_rating", "plays_people", b"plays_people", "rulesets", b"rulesets"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_rating", b"_max_rating", "_min_rating", b"_min_rating", "_plays_bots", b"_plays_bots", "max_games", b"max_games", "max_rating", b"max_rating", "min_rating", b"min_rating", "plays_bots", b"plays_bots", "plays_people", b"plays_people", "rulesets", b"rulesets"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_rating: _TypeAlias = _typing.Literal["max_rating"]  # noqa: Y015
     _WhichOneofArgType__max_rating: _TypeAlias = _typing.Literal["_max_rating", b"_max_rating"]  # noqa: Y015
     _WhichOneofReturnType__min_rating: _TypeAlias = _typing.Literal["min_rating"]  # noqa: Y015
     _WhichOneofArgType__min_rating: _TypeAlias = _typing.Literal["_min_rating", b"_min_rating"]  # noqa: Y015
+    _WhichOneofReturnType__plays_bots: _TypeAlias = _typing.Literal["plays_bots"]  # noqa: Y015
+    _WhichOneofArgType__plays_bots: _TypeAlias = _typing.Literal["_plays_bots", b"_plays_bots"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_rating) -> _WhichOneofReturnType__max_rating | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__min_rating) -> _WhichOneofReturnType__min_rating | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__plays_bots) -> _WhichOneofReturnType__plays_bots | None: ...
 
 Global___BotOffer: _TypeAlias = BotOffer  # noqa: Y015
 

@@ -85,10 +85,14 @@ def offer_of(message: pb.BotOffer) -> BotOffer:
     """What a bot offers; raises InvalidArgument."""
     if not 1 <= message.max_games <= MOST_GAMES:
         raise bad_field("offer.max_games", f"must be 1 to {MOST_GAMES}, is {message.max_games}")
+    plays_bots = message.plays_bots if message.HasField("plays_bots") else True
+    if not (message.plays_people or plays_bots):
+        raise bad_field("offer.plays_bots", "a bot plays with people, with bots or with both")
     return BotOffer(
         max_games=message.max_games,
         rulesets=frozenset(message.rulesets),
         plays_people=message.plays_people,
+        plays_bots=plays_bots,
         min_rating=message.min_rating if message.HasField("min_rating") else None,
         max_rating=message.max_rating if message.HasField("max_rating") else None,
     )
@@ -115,10 +119,6 @@ def read_page_token(token: str) -> tuple[int, str]:
 
 def create_game_request(room: Room, grants: Sequence[SeatGrant]) -> allocation_pb.CreateGameRequest:
     """The start of a room's game; the same room and grants make the same bytes."""
-    options = allocation_pb.HouseOptions()
-    for name in _OPTIONS:
-        if (value := getattr(room.options, name)) is not None:
-            setattr(options, name, value)
     return allocation_pb.CreateGameRequest(
         game_id=room.game_id,
         ruleset=room.ruleset,
@@ -126,7 +126,16 @@ def create_game_request(room: Room, grants: Sequence[SeatGrant]) -> allocation_p
             _assignment(number, seat, grant)
             for number, (seat, grant) in enumerate(zip(room.seats, grants, strict=True))
         ],
-        options=options,
+        options=_house_options(room.options),
+    )
+
+
+def check_table_request(
+    ruleset: str, seats: int, options: RoomOptions
+) -> allocation_pb.CheckTableRequest:
+    """The question whether a table could be played."""
+    return allocation_pb.CheckTableRequest(
+        ruleset=ruleset, seats=seats, options=_house_options(options)
     )
 
 
@@ -164,6 +173,14 @@ def _seat_message(number: int, seat: Seat) -> pb.RoomSeat:
 
 def _options_message(options: RoomOptions) -> pb.RoomOptions:
     message = pb.RoomOptions()
+    for name in _OPTIONS:
+        if (value := getattr(options, name)) is not None:
+            setattr(message, name, value)
+    return message
+
+
+def _house_options(options: RoomOptions) -> allocation_pb.HouseOptions:
+    message = allocation_pb.HouseOptions()
     for name in _OPTIONS:
         if (value := getattr(options, name)) is not None:
             setattr(message, name, value)

@@ -6,6 +6,7 @@ from typing import Any
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_matchmaker.bots import BotDirectory, BotNews, BotNewsKind, OfferStream, seated
+from opolyx_matchmaker.identity import shown_name
 from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.rooms import RoomState
@@ -32,12 +33,13 @@ class OfferedBotHandlers:
     async def OfferBot(self, requests: Any, context: Any) -> AsyncIterator[pb.OfferBotResponse]:
         """Offer the calling bot for as long as the stream is open."""
         caller = current_principal()
+        name = shown_name(caller.name, caller.subject)
         with self._streams.stream(caller.subject):
             first = await anext(aiter(requests), None)
             if first is None or first.WhichOneof("kind") != "offer":
                 raise bad_field("offer", "must be the first message")
             offer = convert.offer_of(first.offer)
-            with self._bots.offering(caller.subject, caller.name or caller.subject) as stream:
+            with self._bots.offering(caller.subject, name) as stream:
                 stream.offer = offer
                 listening = asyncio.create_task(self._listen(requests, stream))
                 try:

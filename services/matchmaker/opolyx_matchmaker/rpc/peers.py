@@ -24,7 +24,7 @@ from opolyx_matchmaker.peers import (
     Reservation,
     SeatGrant,
 )
-from opolyx_matchmaker.rooms import Room
+from opolyx_matchmaker.rooms import Room, RoomOptions
 from opolyx_matchmaker.rpc import convert
 from opolyx_servicekit.streams import responses
 
@@ -73,6 +73,11 @@ class EngineClient:
         self._allocation = AllocationServiceStub(channel)
         self._engine = EngineServiceStub(channel)
         self._caller = _Caller(token, timeout_seconds)
+
+    async def check_table(self, ruleset: str, seats: int, options: RoomOptions) -> None:
+        """Ask whether a game could be played so."""
+        request = convert.check_table_request(ruleset, seats, options)
+        await self._call(self._allocation.CheckTable, request)
 
     async def reserve(self, request_id: str) -> Reservation:
         """Reserve a game; the same request gets the same game."""

@@ -24,6 +24,9 @@ def room_body(room: Room) -> str:
                     "policy": seat.policy,
                     "nonce": seat.nonce.hex(),
                     "bots_only": seat.bots_only,
+                    "people_only": seat.people_only,
+                    "min_rating": seat.min_rating,
+                    "max_rating": seat.max_rating,
                 }
                 for seat in room.seats
             ],
@@ -80,4 +83,7 @@ def _read_seat(seat: dict[str, Any]) -> Seat:
         policy=seat["policy"],
         nonce=bytes.fromhex(seat["nonce"]),
         bots_only=seat["bots_only"],
+        people_only=seat.get("people_only", False),  # absent in what older versions stored
+        min_rating=seat.get("min_rating"),
+        max_rating=seat.get("max_rating"),
     )

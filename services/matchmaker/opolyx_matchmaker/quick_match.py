@@ -1,15 +1,15 @@
 """Who plays with whom; pure: the same tickets at the same time make the same tables.
 
-Whoever has waited longest chooses first, the nearest ratings within a window that widens as the
-wait grows. So nobody is passed over for ever: at the latest with the widest window, the longest
-waiting takes any other.
+Whoever has waited longest chooses first, and takes the longest waiting of those whose ratings are
+within a window, which widens with the wait. So nobody is passed over: whom a table leaves out
+waited less than all whom it took, or is out of the window of the one who chose.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import merge
+from heapq import heapify, heappop, heappush
 from itertools import islice
 
 
@@ -61,7 +61,7 @@ class Table:
     """Players found for one game."""
 
     tickets: tuple[Ticket, ...]
-    """Who plays, longest waiting first."""
+    """Who plays: who chose, then the others, longest waiting first."""
 
     bots: int
     """How many seats bots fill."""
@@ -76,8 +76,8 @@ def window_of(ticket: Ticket, now_ms: int, rules: MatchRules) -> int:
 def find_tables(tickets: Sequence[Ticket], now_ms: int, rules: MatchRules) -> list[Table]:
     """The tables that can be filled now; each ticket is at one at most.
 
-    Players of one table want the same ruleset and seats, are all within the window of the longest
-    waiting of them, and are different people. Bots come only to who allows them.
+    Players of one table want the same ruleset and seats, are all within the window of the one who
+    chose, and are different people. Bots come only to who allows them.
     """
     tables: list[Table] = []
     for pool in _pools(tickets):
@@ -94,69 +94,77 @@ def companions(tickets: Sequence[Ticket], now_ms: int, rules: MatchRules) -> dic
     found: dict[int, int] = {}
     for pool in _pools(tickets):
         for ticket in pool.tickets():
-            near = pool.near(ticket, window_of(ticket, now_ms, rules))
-            found[ticket.ticket_id] = sum(1 for _ in islice(near, ticket.seats - 1))
+            others = pool.within(ticket, window_of(ticket, now_ms, rules))
+            found[ticket.ticket_id] = sum(1 for _ in islice(others, ticket.seats - 1))
     return found
 
 
 class _Pool:
-    """Tickets that want the same ruleset and seats, by rating and then by wait.
+    """Tickets that want the same ruleset and seats; a tournament tree over them by rating.
 
-    Who is near is found without looking at everybody: a search may be joined by thousands.
+    A node knows the longest waiting ticket below it. So who is within a window is found, longest
+    waiting first, without looking at everybody: thousands may search at once.
     """
 
     def __init__(self, tickets: Sequence[Ticket]) -> None:
-        """Hold the tickets, which are in the order of their wait."""
-        self._by_rating: dict[int, dict[int, Ticket]] = defaultdict(dict)
-        for ticket in tickets:
-            self._by_rating[ticket.rating][ticket.ticket_id] = ticket
-        self._ratings = sorted(self._by_rating)
+        """Hold the tickets, which are in the order of their wait: their index is their rank."""
+        self._tickets = tickets
+        self._count = len(tickets)
+        by_rating = sorted(range(self._count), key=lambda rank: tickets[rank].rating)
+        self._ratings = [tickets[rank].rating for rank in by_rating]
+        self._leaf = {
+            tickets[rank].ticket_id: self._count + place for place, rank in enumerate(by_rating)
+        }
+        self._first = [self._count] * self._count + by_rating  # a rank that none has: nobody
+        for node in range(self._count - 1, 0, -1):
+            self._settle(node)
 
     def __contains__(self, ticket: Ticket) -> bool:
-        return ticket.ticket_id in self._by_rating.get(ticket.rating, {})
+        return self._first[self._leaf[ticket.ticket_id]] < self._count
 
-    def tickets(self) -> list[Ticket]:
-        """All tickets, longest waiting first."""
-        held = [ticket for same in self._by_rating.values() for ticket in same.values()]
-        return sorted(held, key=_by_wait)
+    def tickets(self) -> Sequence[Ticket]:
+        """All tickets there were, longest waiting first."""
+        return self._tickets
 
     def remove(self, tickets: Sequence[Ticket]) -> None:
         """Take tickets out."""
         for ticket in tickets:
-            same = self._by_rating[ticket.rating]
-            del same[ticket.ticket_id]
-            if not same:
-                del self._by_rating[ticket.rating]
-                del self._ratings[bisect_left(self._ratings, ticket.rating)]
+            node = self._leaf[ticket.ticket_id]
+            self._first[node] = self._count
+            while node := node // 2:
+                self._settle(node)
 
-    def near(self, anchor: Ticket, window: int) -> Iterator[Ticket]:
-        """One ticket of each other person within the window of ratings.
-
-        The nearest rating comes first, and the longest waiting among equals.
-        """
+    def within(self, anchor: Ticket, window: int) -> Iterator[Ticket]:
+        """One ticket of each other person within the window of ratings, longest waiting first."""
         met = {anchor.player_id}
-        for ticket in self._outward(anchor.rating, window):
-            if ticket.player_id not in met:
+        nodes = [(self._first[node], node) for node in self._nodes(anchor.rating, window)]
+        heapify(nodes)
+        while nodes:
+            rank, node = heappop(nodes)
+            if rank == self._count:
+                return
+            if node < self._count:
+                for child in (2 * node, 2 * node + 1):
+                    heappush(nodes, (self._first[child], child))
+            elif (ticket := self._tickets[rank]).player_id not in met:
                 met.add(ticket.player_id)
                 yield ticket
 
-    def _outward(self, rating: int, window: int) -> Iterator[Ticket]:
-        above = bisect_left(self._ratings, rating)
-        below = above - 1
-        while True:
-            up = self._ratings[above] - rating if above < len(self._ratings) else window + 1
-            down = rating - self._ratings[below] if below >= 0 else window + 1
-            distance = min(up, down)
-            if distance > window:
-                return
-            equals = []
-            if up == distance:
-                equals.append(self._by_rating[self._ratings[above]].values())
-                above += 1
-            if down == distance:
-                equals.append(self._by_rating[self._ratings[below]].values())
-                below -= 1
-            yield from merge(*equals, key=_by_wait)
+    def _nodes(self, rating: int, window: int) -> Iterator[int]:
+        """The few nodes that have all ratings of the window below them, and no others."""
+        low = self._count + bisect_left(self._ratings, rating - window)
+        high = self._count + bisect_right(self._ratings, rating + window)
+        while low < high:
+            if low % 2:
+                yield low
+                low += 1
+            if high % 2:
+                high -= 1
+                yield high
+            low, high = low // 2, high // 2
+
+    def _settle(self, node: int) -> None:
+        self._first[node] = min(self._first[2 * node], self._first[2 * node + 1])
 
 
 def _pools(tickets: Sequence[Ticket]) -> list[_Pool]:
@@ -168,17 +176,16 @@ def _pools(tickets: Sequence[Ticket]) -> list[_Pool]:
 
 def _table_for(anchor: Ticket, pool: _Pool, now_ms: int, rules: MatchRules) -> Table | None:
     wanted = anchor.seats - 1
-    near = list(islice(pool.near(anchor, window_of(anchor, now_ms, rules)), wanted))
-    if len(near) == wanted:
-        return _table(anchor, near)
+    others = list(islice(pool.within(anchor, window_of(anchor, now_ms, rules)), wanted))
+    if len(others) == wanted:
+        return _table(anchor, others)
     if not anchor.allow_bots or now_ms - anchor.since_ms < rules.bots_after_ms:
         return None
-    return _table(anchor, [ticket for ticket in near if ticket.allow_bots])
+    return _table(anchor, [ticket for ticket in others if ticket.allow_bots])
 
 
 def _table(anchor: Ticket, others: list[Ticket]) -> Table:
-    players = (anchor, *sorted(others, key=_by_wait))
-    return Table(players, bots=anchor.seats - len(players))
+    return Table((anchor, *others), bots=anchor.seats - 1 - len(others))
 
 
 def _by_wait(ticket: Ticket) -> tuple[int, int]:

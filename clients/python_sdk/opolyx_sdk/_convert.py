@@ -6,11 +6,12 @@ Tests walk the descriptors and fail on a message, field or enum value without a 
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
 
+from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
@@ -24,6 +25,7 @@ from opolyx_sdk import (
     events,
     game_summary,
     matches,
+    offers,
     oversight,
     profiles,
     refusals,
@@ -84,6 +86,10 @@ _CLASSES: Final[dict[str, type]] = {
             matches.Waiting,
             matches.Widened,
             matches.Found,
+            offers.BotOffer,
+            offers.OfferTaken,
+            offers.BotSeated,
+            offers.BotReleased,
         )
     },
     "opolyx.matchmaker.v1.GetCurrentGameResponse": matches.CurrentGame,
@@ -105,6 +111,7 @@ _CLASSES: Final[dict[str, type]] = {
     },
     **{"opolyx.identity.v1." + one.__name__: one for one in (accounts.Account, accounts.Token)},
 }
+_NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
 _UNIONS: Final = frozenset({"Action", "Event"})
 """Messages that are nothing but a choice between others: the choice stands for them."""
 
@@ -146,6 +153,57 @@ def write_action(action: actions.Action) -> action_pb2.Action:
     return message
 
 
+def write(value: object) -> Message:
+    """The message of a value; the opposite of `read`. For servers that are made of values."""
+    pool = descriptor_pool.Default()
+    message = _new(pool.FindMessageTypeByName(_NAMES[type(value)]))
+    fill(message, {one: getattr(value, one) for one in get_type_hints(type(value))})
+    return message
+
+
+def fill(message: Message, values: Mapping[str, object]) -> None:
+    """Set fields of a message to values; an absent value, or one that is no field, sets nothing."""
+    for name, value in values.items():
+        if value is None or name not in message.DESCRIPTOR.fields_by_name:
+            continue
+        field: Any = message.DESCRIPTOR.fields_by_name[name]
+        if not _is_repeated(field):
+            _set(message, field, value)
+        elif isinstance(value, Mapping):
+            getattr(message, name).update(value)
+        elif isinstance(value, Iterable):
+            convert = partial(_written, field) if field.message_type is not None else _same
+            getattr(message, name).extend([convert(one) for one in value])
+
+
+def write_frame(frame: _frames.Frame) -> engine_service_pb2.Frame:
+    """The message of a frame."""
+    message = engine_service_pb2.Frame(game_id=frame.game_id)
+    kind = write(frame.kind)
+    for field in message.DESCRIPTOR.oneofs_by_name["kind"].fields:
+        if field.message_type is kind.DESCRIPTOR:
+            _set(message, field, frame.kind)
+    return message
+
+
+def read_request(message: engine_service_pb2.PlayRequest) -> _frames.Request | None:
+    """What a client asks for on its stream; None for what is newer than this SDK."""
+    match message.WhichOneof("kind"):
+        case "attach":
+            attach = message.attach
+            after = attach.after_seq if attach.HasField("after_seq") else None
+            return _frames.Attach(attach.game_id, after, attach.spectator)
+        case "command":
+            command = message.command
+            action = cast(actions.Action, _value(command.action))
+            return _frames.Command(command.game_id, command.command_id, command.decision_id, action)
+        case "detach":
+            return _frames.Detach(message.detach.game_id)
+        case "ping":
+            return _frames.Ping(message.ping.nonce)
+    return None
+
+
 def write_trade(trade: actions.ProposeTrade) -> action_pb2.ProposeTrade:
     """The message of a trade."""
     return write_action(trade).propose_trade
@@ -176,6 +234,33 @@ def write_command(command: _frames.Command) -> engine_service_pb2.Command:
         decision_id=command.decision_id,
         action=write_action(command.action),
     )
+
+
+def _set(message: Message, field: FieldDescriptor, value: object) -> None:
+    if field.message_type is None:
+        setattr(message, field.name, value)
+        return
+    part = getattr(message, field.name)
+    part.SetInParent()  # what is empty is there nevertheless
+    part.CopyFrom(_written(field, value))
+
+
+def _written(field: FieldDescriptor, value: object) -> Message:
+    """The message of a value in its field; a choice between messages wraps the one chosen."""
+    inner = write(value)
+    if field.message_type is None or field.message_type.name not in _UNIONS:
+        return inner
+    outer = _new(field.message_type)
+    for choice in field.message_type.oneofs_by_name["kind"].fields:
+        if choice.message_type is inner.DESCRIPTOR:
+            part = getattr(outer, choice.name)
+            part.SetInParent()
+            part.CopyFrom(inner)
+    return outer
+
+
+def _new(descriptor: Descriptor) -> Message:
+    return message_factory.GetMessageClass(descriptor)()
 
 
 _Reader = Callable[[Any], object]

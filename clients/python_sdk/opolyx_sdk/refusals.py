@@ -26,4 +26,5 @@ class Refusal:
         """The reason, the rule and the numbers, for a developer."""
         numbers = ", ".join(f"{name} {value}" for name, value in sorted(self.numbers.items()))
         text = self.message or self.reason.name.lower()
-        return f"{text} ({', '.join(part for part in (self.rule_id, numbers) if part)})"
+        details = ", ".join(part for part in (self.rule_id, numbers) if part)
+        return f"{text} ({details})" if details else text

@@ -1,8 +1,11 @@
 """Break the rules one comparison and one value at a time, and see whether a test notices.
 
-Comparisons are those of `mechanics` and `phases`; each mutant is tried in a copy of the repository,
-never in the working tree. The tests written by hand are asked first, the golden files only about
-what those let pass, because the golden files are made by the code. A run that hangs is a kill.
+Comparisons are those of `mechanics` and `phases`. The tests are collected once; each mutant is then
+tried in a fork of that process, in which one function gets its mutated code: no file is written,
+and nothing of a mutant is left for the next. The tests written by hand are asked first, the golden
+files only about what those let pass, because the golden files are made by the code. A test that
+hangs has noticed.
+
 The values are all fields of all presets; the table kept by hand in tests/rules/test_presets.py is
 asked, not the lock, which is made by the code.
 
@@ -11,132 +14,173 @@ names one that doesn't survive.
 """
 
 import argparse
+import gc
+import importlib
 import importlib.util
 import json
+import multiprocessing
 import os
-import queue
-import re
 import resource
-import shutil
-import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Final
 
+import pytest
+
+import opolyx_rules
 from mutants import Key, Mutant, accepted, mutants_of, presets_of
 from opolyx_rules import RULESETS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-CORE: Final = Path("services/engine/rules")
-PACKAGE: Final = CORE / "opolyx_rules"
+PACKAGE: Final = Path(opolyx_rules.__file__).parent
 MUTATED: Final = ("mechanics", "phases")
 EQUIVALENT: Final = ROOT / "tests/rules/equivalent_mutants.toml"
 PRESETS: Final = ROOT / "tests/rules/test_presets.py"
-IMPORTED: Final = (str(CORE), "services/engine/server", "services/kit", "proto")
-"""Where the tests import from: each before what is installed, which is the working tree."""
-COPIED: Final = ("CONTRIBUTING.md", "pyproject.toml", "docs", *IMPORTED, "tests", "tools")
-BY_HAND: Final = ("tests/rules", "tests/unit/rules")
-GOLDEN: Final = ("tests/golden",)
-PYTEST: Final = ("-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=20")
-JUDGE_SECONDS: Final = 600
-"""After which a run of the tests counts as hanging; one test may take 20 seconds."""
+GOLDEN: Final = "tests/golden"
+TESTS: Final = ("tests/rules", "tests/unit/rules", GOLDEN)
+PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=20")
+TRIAL_SECONDS: Final = 900
+"""After which a trial counts as hanging; one test may take 20 seconds."""
 MEMORY: Final = 4 << 30
-"""Bytes that a run may take: an endless loop that writes events stops here."""
+"""Bytes that a trial may take: an endless loop that writes events stops here."""
 
 SURVIVED: Final = "survived"
 HUNG: Final = "hung"
+DIED: Final = "the process of the tests died"
 
 
-class Copy:
-    """A copy of what the rules' tests need, in which one file at a time is wrong.
+def core_mutants(only: str = "") -> list[Mutant]:
+    """The mutants of all files whose path in the package begins with `only`."""
+    paths = sorted(path for name in MUTATED for path in (PACKAGE / name).glob("*.py"))
+    files = {str(path.relative_to(PACKAGE)): path for path in paths}
+    return [
+        mutant
+        for file, path in files.items()
+        if file.startswith(only)
+        for mutant in mutants_of(file, path.read_text("utf-8"))
+    ]
 
-    Compiled files are written by the first, sound run only: a mutant can have the length of the
-    sound file, and must never be taken for it.
+
+def put_in(mutant: Mutant, module: ModuleType) -> None:
+    """Give the function of this module that the mutant is in its mutated code, for all who use it.
+
+    Raises:
+        TypeError: The comparison is in no function, or in one that is no plain Python function.
+    """
+    mutated = ModuleType(module.__name__)
+    exec(compile(mutant.source, mutant.key.file, "exec"), mutated.__dict__)  # noqa: S102
+    function_of(mutant.key, module).__code__ = function_of(mutant.key, mutated).__code__
+
+
+def function_of(key: Key, module: ModuleType) -> FunctionType:
+    """The function of the module that the comparison is in.
+
+    Raises:
+        TypeError: It is in none, or in one that is no plain Python function.
+    """
+    found: object = module
+    for name in key.function.split("."):
+        if not isinstance(found, FunctionType):  # a function inside a function is part of its code
+            found = vars(found).get(name)
+    if not isinstance(found, FunctionType):
+        raise TypeError(f"{key.file}: {key.function} is not a function whose code can be replaced")
+    return found
+
+
+class Trials:
+    """A plugin of pytest that runs the collected tests against mutants instead of once.
 
     Attributes:
-        folder: Its root; made here.
+        verdicts: Of each mutant the test that noticed it, or how else its trial ended.
+        unchanged: The same of the rules as they are: must be `survived`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        ignored = shutil.ignore_patterns("__pycache__")
-        folder.mkdir()
-        for name in COPIED:
-            if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-            else:
-                shutil.copy2(ROOT / name, folder / name)
+    def __init__(self, mutants: list[Mutant], workers: int) -> None:
+        self.verdicts: dict[Mutant, str] = {}
+        self.unchanged = ""
+        self._waiting = mutants[::-1]
+        self._total = len(mutants)
+        self._workers = workers
+        self._running: dict[Connection, tuple[ForkProcess, Mutant | None, float]] = {}
+        self._killers: set[str] = set()
+        self._failed = ""
 
-    def sources(self) -> dict[str, str]:
-        """The files to mutate, by their path in the package."""
-        package = self.folder / PACKAGE
-        paths = sorted(path for name in MUTATED for path in (package / name).glob("*.py"))
-        return {str(path.relative_to(package)): path.read_text("utf-8") for path in paths}
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the test that fails."""
+        if report.failed:
+            self._failed = report.nodeid
 
-    def check(self) -> None:
-        """See that the copy is what gets tested, and that its tests pass as they are.
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """See that the tests pass as they are; if so, try the mutants."""
+        gc.freeze()  # what is there already is shared with the forks
+        self._start(None, session)
+        self.unchanged = self._next()[1]
+        if self.unchanged != SURVIVED:
+            return True
+        while self._waiting or self._running:
+            while self._waiting and len(self._running) < self._workers:
+                self._start(self._waiting.pop(), session)
+            mutant, verdict = self._next()
+            if mutant is not None:
+                self.verdicts[mutant] = verdict
+                self._killers.add(verdict)
+                print(f"{len(self.verdicts)}/{self._total} {mutant}: {verdict}", file=sys.stderr)
+        return True
 
-        Raises:
-            RuntimeError: They don't, or the tests would import the rules from elsewhere.
-        """
-        show = [sys.executable, "-c", "import opolyx_rules; print(opolyx_rules.__file__)"]
-        imported = self._run(show, compiled=True).strip()
-        if imported != str(self.folder / PACKAGE / "__init__.py"):
-            raise RuntimeError(f"the tests would import {imported}")
-        verdict = self._judge((*BY_HAND, *GOLDEN), compiled=True)
-        if verdict != SURVIVED:
-            raise RuntimeError(f"a test fails without a mutant: {verdict}")
+    def _start(self, mutant: Mutant | None, session: pytest.Session) -> None:
+        fork = multiprocessing.get_context("fork")
+        ours, theirs = fork.Pipe(duplex=False)
+        process = fork.Process(target=self._try_out, args=(mutant, session.items, theirs))
+        process.start()
+        theirs.close()
+        self._running[ours] = (process, mutant, time.monotonic() + TRIAL_SECONDS)
 
-    def try_out(self, mutant: Mutant, likely: list[str]) -> str:
-        """The test that notices the mutant, or how else the trial ended.
+    def _next(self) -> tuple[Mutant | None, str]:
+        """Wait for a trial to end."""
+        while True:
+            for ended in wait(list(self._running), timeout=1):
+                assert isinstance(ended, Connection)  # noqa: S101 - as they went in
+                try:
+                    return self._end(ended, ended.recv())
+                except EOFError:
+                    return self._end(ended, DIED)
+            for connection, (_, _, deadline) in self._running.items():
+                if time.monotonic() > deadline:
+                    return self._end(connection, HUNG)
 
-        Args:
-            mutant: What to try.
-            likely: Files of tests to ask before the others.
-        """
-        path = self.folder / PACKAGE / mutant.key.file
-        sound = path.with_suffix(".sound")
-        path.rename(sound)
-        try:
-            path.write_text(mutant.source, "utf-8")
-            for tests in filter(None, (tuple(likely), BY_HAND, GOLDEN)):
-                verdict = self._judge(tests)
-                if verdict != SURVIVED:
-                    return verdict
-            return SURVIVED
-        finally:
-            sound.replace(path)
+    def _end(self, connection: Connection, verdict: str) -> tuple[Mutant | None, str]:
+        process, mutant, _ = self._running.pop(connection)
+        process.kill()
+        process.join()
+        connection.close()
+        return mutant, verdict
 
-    def _judge(self, tests: tuple[str, ...], *, compiled: bool = False) -> str:
-        try:
-            output = self._run([sys.executable, "-m", "pytest", *PYTEST, *tests], compiled=compiled)
-        except subprocess.TimeoutExpired:
-            return HUNG
-        except subprocess.CalledProcessError as failure:
-            noticed = re.search(r"^(?:FAILED|ERROR) (\S+)", failure.stdout, re.MULTILINE)
-            return noticed[1] if noticed else f"pytest stopped with {failure.returncode}"
-        return SURVIVED if re.search(r"\d passed", output) else "no test was run"
+    def _try_out(self, mutant: Mutant | None, items: list[pytest.Item], out: Connection) -> None:
+        """In the fork: run the tests until one notices."""
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.dup2(nothing, sys.stderr.fileno())
+        if mutant is not None:
+            put_in(mutant, importlib.import_module(module_name(mutant.key.file)))
+        # Who has noticed others is asked first; sorting keeps the order among equals.
+        items = sorted(items, key=lambda item: item.nodeid not in self._killers)
+        items.sort(key=lambda item: item.nodeid.startswith(GOLDEN))
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self._failed:
+                break
+        out.send(self._failed or SURVIVED)
 
-    def _run(self, command: list[str], *, compiled: bool) -> str:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "PYTHONPATH": os.pathsep.join(str(self.folder / name) for name in IMPORTED),
-            "PYTHONDONTWRITEBYTECODE": "" if compiled else "1",
-        }
-        return subprocess.run(  # noqa: S603 - our own interpreter and arguments
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            check=True,
-            timeout=JUDGE_SECONDS,
-        ).stdout
+
+def module_name(file: str) -> str:
+    """`opolyx_rules.mechanics.rent` of `mechanics/rent.py`."""
+    return ".".join((PACKAGE.name, *Path(file).with_suffix("").parts))
 
 
 @dataclass(slots=True)
@@ -197,51 +241,25 @@ class Report:
         return json.dumps(whole, indent=2) + "\n"
 
 
-def try_comparisons(report: Report, workers: int, only: str) -> None:
-    """Try the mutants of all files whose path in the package begins with `only`."""
-    killers: dict[str, list[str]] = {}
-    with tempfile.TemporaryDirectory(prefix="mutation-") as name:
-        copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        first = Copy(Path(name) / "0")
-        first.check()
-        copies.put(first)
-        for number in range(1, workers):
-            copies.put(Copy(Path(name) / str(number)))
-        mutants = [
-            mutant
-            for file, source in first.sources().items()
-            if file.startswith(only)
-            for mutant in mutants_of(file, source)
-        ]
+def try_comparisons(report: Report, mutants: list[Mutant], workers: int) -> None:
+    """Try each mutant on all tests.
 
-        def tried(mutant: Mutant) -> str:
-            copy = copies.get()
-            likely = killers.setdefault(mutant.key.file, [])
-            verdict = copy.try_out(mutant, likely[:2])
-            copies.put(copy)
-            file = verdict.partition("::")[0]
-            if file.startswith(BY_HAND):
-                likely[:] = [file, *[other for other in likely if other != file]]
-            return verdict
-
-        with ThreadPoolExecutor(workers) as pool:
-            trials = {pool.submit(tried, mutant): mutant for mutant in mutants}
-            for done, trial in enumerate(as_completed(trials), start=1):
-                verdict = report.verdicts[trials[trial]] = trial.result()
-                print(f"{done}/{len(mutants)} {trials[trial]}: {verdict}", file=sys.stderr)
+    Raises:
+        RuntimeError: The tests can't be collected, or fail without a mutant.
+    """
+    trials = Trials(mutants, workers)
+    tests = [str(ROOT / name) for name in TESTS]
+    status = pytest.main([*PYTEST, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[trials])
+    if status != pytest.ExitCode.OK:
+        raise RuntimeError(f"the tests can't be run: {status!r}")
+    if trials.unchanged != SURVIVED:
+        raise RuntimeError(f"without a mutant: {trials.unchanged}")
+    report.verdicts.update(trials.verdicts)
 
 
 def try_values(report: Report) -> None:
     """Try every field of every preset against the table kept by hand."""
-    spec = importlib.util.spec_from_file_location("presets_by_hand", PRESETS)
-    if spec is None or spec.loader is None:
-        raise RuntimeError(f"{PRESETS} is no module")
-    by_hand = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(by_hand)
-    tests = [
-        by_hand.test_preset_has_its_values,
-        by_hand.test_a_preset_is_called_by_mode_and_edition,
-    ]
+    tests = tests_of_values()
     for name, sound in list(RULESETS.items()):
         for change, wrong in presets_of(sound):
             report.values += 1
@@ -256,6 +274,16 @@ def try_values(report: Report) -> None:
                 RULESETS[name] = sound
 
 
+def tests_of_values() -> list[Callable[[str], None]]:
+    """The tests of the table kept by hand that take the name of a preset."""
+    spec = importlib.util.spec_from_file_location("presets_by_hand", PRESETS)
+    if spec is None or spec.loader is None:
+        raise RuntimeError(f"{PRESETS} is no module")
+    by_hand = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(by_hand)
+    return [by_hand.test_preset_has_its_values, by_hand.test_a_preset_is_called_by_mode_and_edition]
+
+
 def main() -> int:
     """Try everything, print what came of it, and return 1 if something went unnoticed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -266,7 +294,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     report, equivalent = Report(), accepted(EQUIVALENT)
     try_values(report)
-    try_comparisons(report, arguments.workers, arguments.only)
+    try_comparisons(report, core_mutants(arguments.only), arguments.workers)
     if arguments.json:
         arguments.json.write_text(report.as_json(), "utf-8")
     print("\n".join(report.lines(equivalent)))

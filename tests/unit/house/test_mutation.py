@@ -1,14 +1,19 @@
 """The mutation tester: what it breaks, one thing each time, and what it lets pass."""
 
 import ast
+import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Final
 
 import pytest
 
 import mutation
-from mutants import NEIGHBOUR, Key, Mutant, accepted, mutants_of, presets_of
-from mutation import SURVIVED, Report
+from mutants import NEIGHBOUR, Key, accepted, mutants_of, presets_of
+from mutation import SURVIVED, Report, put_in
 from opolyx_rules import RULESETS, get_ruleset
 
 SAMPLE: Final = '''\
@@ -56,17 +61,6 @@ def operators(source: str) -> list[type[ast.cmpop]]:
     return [type(operator) for compare in compares for operator in compare.ops]
 
 
-def core_mutants() -> list[Mutant]:
-    """All mutants of the core as it is."""
-    package = mutation.ROOT / mutation.PACKAGE
-    return [
-        mutant
-        for name in mutation.MUTATED
-        for path in sorted((package / name).glob("*.py"))
-        for mutant in mutants_of(str(path.relative_to(package)), path.read_text("utf-8"))
-    ]
-
-
 def test_every_comparison_is_found_once() -> None:
     keys = [mutant.key for mutant in mutants_of("bank.py", SAMPLE)]
 
@@ -94,14 +88,14 @@ def test_a_mutant_differs_in_one_operator_and_nothing_else() -> None:
 
 
 def test_mutants_of_the_core_are_all_different() -> None:
-    mutants = core_mutants()
+    mutants = mutation.core_mutants()
 
     assert len(mutants) == len({(mutant.key.file, mutant.source) for mutant in mutants})
     assert 200 < len(mutants)
 
 
 def test_every_accepted_survivor_is_one_mutant_of_the_core_with_a_reason() -> None:
-    keys = [mutant.key for mutant in core_mutants()]
+    keys = [mutant.key for mutant in mutation.core_mutants()]
 
     for key, reason in accepted(mutation.EQUIVALENT).items():
         assert 1 == keys.count(key), key
@@ -165,43 +159,94 @@ def test_report_tells_the_score_and_what_only_golden_files_notice() -> None:
     assert '"values": 5' in report.as_json()
 
 
-@pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> mutation.Copy:
-    """A copy of a repository of one function and two tests of it."""
-    root = tmp_path / "root"
-    package = root / mutation.PACKAGE
-    (package / "mechanics").mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "mechanics" / "__init__.py").write_text("")
-    (package / "mechanics" / "rent.py").write_text("def owes(a: int) -> bool:\n    return 0 < a\n")
-    tests = root / "tests" / "rules"
-    tests.mkdir(parents=True)
-    (tests / "test_rent.py").write_text(
-        "from opolyx_rules.mechanics.rent import owes\n\n\ndef test_one():\n    assert owes(1)\n"
+def test_mutated_code_is_used_by_all_who_hold_the_function() -> None:
+    module = ModuleType("bank")
+    exec(SAMPLE, module.__dict__)
+    same, bank = module.same, module.Bank()
+    mutants = {mutant.key.mutant: mutant for mutant in mutants_of("bank.py", SAMPLE)}
+    assert (True, False) == (same(1, 1), bank.lends(1, [2]))
+
+    put_in(mutants["seat == 2"], module)
+    put_in(mutants["a != b"], module)
+
+    assert (True, True) == (same(1, 2), same(1, 1))  # one of the two alike is flipped
+    assert bank.lends(1, [2, 1]) is False
+    with pytest.raises(TypeError, match="<module> is not a function"):
+        put_in(mutants["'é' != 'e'"], module)
+
+
+def test_comparisons_of_the_core_are_all_in_functions_that_can_be_replaced() -> None:
+    for mutant in mutation.core_mutants():
+        module = importlib.import_module(mutation.module_name(mutant.key.file))
+        assert isinstance(mutation.function_of(mutant.key, module), FunctionType)
+
+
+SMALL: Final = """
+from opolyx_rules import events, get_ruleset, start
+from opolyx_rules.chance import ScriptedChance
+from opolyx_rules.ids import BANK
+from opolyx_rules.mechanics.cash import move_cash
+
+
+def test_bank_pays():
+    state, log = start(get_ruleset("classic@full"), 2, ScriptedChance()), []
+    move_cash(state, BANK, 0, 5, 0, log)
+    assert ([15_005, 15_000], 1) == (state.cash, len(log))
+"""
+TRY: Final = """
+import sys
+import mutation
+
+mutation.TESTS = (sys.argv[1],)
+report = mutation.Report()
+mutation.try_comparisons(report, mutation.core_mutants("mechanics/cash.py"), 2)
+for mutant, verdict in report.verdicts.items():
+    print(f"{mutant.key.mutant}: {verdict.partition('::')[2] or verdict}")
+"""
+
+
+def tried(tests: Path) -> subprocess.CompletedProcess[str]:
+    """What a process of its own says that tries the mutants of mechanics/cash.py on these tests."""
+    return subprocess.run(
+        [sys.executable, "-c", TRY, str(tests)],
+        env={**os.environ, "PYTHONPATH": str(mutation.ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
     )
-    monkeypatch.setattr(mutation, "ROOT", root)
-    monkeypatch.setattr(mutation, "COPIED", (str(mutation.CORE), "tests"))
-    monkeypatch.setattr(mutation, "BY_HAND", ("tests/rules",))
-    monkeypatch.setattr(mutation, "GOLDEN", ())
-    return mutation.Copy(tmp_path / "copy")
 
 
-def test_copy_is_tried_and_the_working_tree_left_alone(small: mutation.Copy) -> None:
-    """`0 <= 1` is true as well: the one mutant survives, until a test asks about 0."""
-    small.check()
-    (mutant,) = mutants_of("mechanics/rent.py", small.sources()["mechanics/rent.py"])
-    assert SURVIVED == small.try_out(mutant, [])
+def test_each_mutant_has_the_test_that_noticed_it(tmp_path: Path) -> None:
+    tests = tmp_path / "test_small.py"
+    tests.write_text(SMALL)
 
-    tests = small.folder / "tests/rules/test_rent.py"
-    tests.write_text(f"{tests.read_text()}\n\ndef test_none():\n    assert not owes(0)\n")
-    assert "tests/rules/test_rent.py::test_none" == small.try_out(mutant, ["tests/rules"])
-    for root in (small.folder, mutation.ROOT):
-        assert "0 < a" in (root / mutation.PACKAGE / mutant.key.file).read_text()
+    done = tried(tests)
+
+    assert 0 == done.returncode, done.stderr
+    assert {
+        "amount != 0: test_bank_pays",
+        "payer == BANK: test_bank_pays",
+        "payee == BANK: test_bank_pays",
+    } <= set(done.stdout.splitlines())
 
 
-def test_copy_whose_tests_fail_without_a_mutant_is_refused(small: mutation.Copy) -> None:
-    tests = small.folder / "tests/rules/test_rent.py"
+def test_mutant_that_no_test_notices_survives(tmp_path: Path) -> None:
+    tests = tmp_path / "test_small.py"
+    tests.write_text(
+        SMALL.replace("assert ([15_005, 15_000], 1)", "assert ([15_005], 1)").replace(
+            "(state.cash, len(log))", "(state.cash[:1], len(log))"
+        )
+    )
+
+    assert "payer == BANK: survived" in tried(tests).stdout.splitlines()
+
+
+def test_tests_that_fail_without_a_mutant_are_refused(tmp_path: Path) -> None:
+    tests = tmp_path / "test_small.py"
     tests.write_text("def test_wrong():\n    assert False\n")
 
-    with pytest.raises(RuntimeError, match=r"fails without a mutant: .*test_wrong"):
-        small.check()
+    done = tried(tests)
+
+    assert 1 == done.returncode
+    assert "RuntimeError: without a mutant: ::test_wrong" == done.stderr.splitlines()[-1]

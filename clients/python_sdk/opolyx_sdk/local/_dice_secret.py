@@ -3,8 +3,9 @@
 import base64
 import hashlib
 import hmac
+from typing import Self
 
-from opolyx_rules.chance import SeededChance
+from opolyx_rules.chance import Chance, SeededChance
 
 
 def seeded_game_id(seed: str, number: int) -> str:
@@ -17,9 +18,33 @@ def seeded_secret(seed: str, number: int) -> bytes:
     return _derived(seed, b"secret", number)
 
 
-def built_in_chance(seed: str, game_id: str) -> SeededChance:
-    """What a game's built-in bots draw from, likewise; never the game's own chance."""
-    return SeededChance(hashlib.sha256(seed.encode() + b"\x00" + game_id.encode()).digest())
+class BuiltInLuck(Chance):
+    """What a game's built-in bots draw from, likewise; never the game's own chance.
+
+    It follows from the game and its last update alone. Most bots draw nothing, so that the streams
+    are made only when one does.
+    """
+
+    __slots__ = ("_game_id", "_made", "_seed", "_seq")
+
+    def __init__(self, seed: str, game_id: str) -> None:
+        self._seed = seed.encode()
+        self._game_id = game_id
+        self._seq = 0
+        self._made: SeededChance | None = None
+
+    def at(self, seq: int) -> Self:
+        """The luck of who answers after the update `seq`."""
+        self._seq = seq
+        self._made = None
+        return self
+
+    def draw(self, label: int, sides: int) -> int:
+        """See `Chance.draw`."""
+        if self._made is None:
+            place = f"{self._game_id} {self._seq}".encode()
+            self._made = SeededChance(hashlib.sha256(self._seed + b"\x00" + place).digest())
+        return self._made.draw(label, sides)
 
 
 def _derived(seed: str, purpose: bytes, number: int) -> bytes:

@@ -8,7 +8,6 @@ from typing import Final
 
 from opolyx_rules.actions import ARGUMENT, DECLINE_TRADE, KIND, SURRENDER, TIME_OUT, WITHDRAW_TRADE
 from opolyx_rules.actions import Action as CoreAction
-from opolyx_rules.chance import Chance
 from opolyx_rules.engine import check, default_action
 from opolyx_rules.policies import POLICIES
 from opolyx_rules.queries import awaited_seat
@@ -22,6 +21,7 @@ from opolyx_sdk.errors import BotError
 from opolyx_sdk.local._budget import Budget, OutOfTime
 from opolyx_sdk.local._core_actions import core_action, sdk_refusal
 from opolyx_sdk.local._core_decisions import ANSWERS, awaited_actions
+from opolyx_sdk.local._dice_secret import BuiltInLuck
 from opolyx_sdk.local._local_game import LocalGame
 from opolyx_sdk.local.game_record import SeatReport
 from opolyx_sdk.refusals import Refusal
@@ -66,15 +66,16 @@ class Player(ABC):
 class BuiltInPlayer(Player):
     """A built-in bot: reads the state itself, as on the server."""
 
-    def __init__(self, seat: int, report: SeatReport, policy: str, chance: Chance) -> None:
+    def __init__(self, seat: int, report: SeatReport, policy: str, luck: BuiltInLuck) -> None:
         super().__init__(seat, report)
         self._policy = POLICIES[policy]
-        self._chance = chance
+        self._luck = luck
 
     def answer(self, game: LocalGame, offer: Offer | None) -> CoreAction:
         """See `Player`."""
         self.report.decisions += 1
-        action = self._policy(_narrowed(game.state, offer), self.seat, self._chance)
+        luck = self._luck.at(game.seq)
+        action = self._policy(_narrowed(game.state, offer), self.seat, luck)
         if _fits(action, offer) and check(game.state, action) is None:
             return action
         return default_answer(game.state, offer)

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from opolyx_rules import RULESETS, replay
-from opolyx_rules.chance import Chance, SeededChance, commitment_of
+from opolyx_rules.chance import SeededChance, commitment_of
 from opolyx_sdk.bots import Bot
 from opolyx_sdk.local._budget import Budget
 from opolyx_sdk.local._core_views import sdk_result
-from opolyx_sdk.local._dice_secret import built_in_chance, seeded_game_id, seeded_secret
+from opolyx_sdk.local._dice_secret import BuiltInLuck, seeded_game_id, seeded_secret
 from opolyx_sdk.local._local_game import LocalGame
 from opolyx_sdk.local._players import BUILT_IN, BotPlayer, BuiltInPlayer, Player
 from opolyx_sdk.local.game_record import GameRecord, SeatReport
@@ -65,9 +65,9 @@ def simulate(
     header = _header(ruleset, bots, game_id, secret, options)
     game = LocalGame(header, SeededChance(header.game_key(secret)))
     with Budget(budget_s) as budget:
-        own_chance = built_in_chance(seed, game_id)
+        luck = BuiltInLuck(seed, game_id)
         players = [
-            _player(seat, bot, header.seats[seat].name, budget, own_chance, strict=strict)
+            _player(seat, bot, header.seats[seat].name, budget, luck, strict=strict)
             for seat, bot in enumerate(bots)
         ]
         steps = _play(game, players)
@@ -162,9 +162,9 @@ def _header(
 
 
 def _player(
-    seat: int, bot: Bot | str, name: str, budget: Budget, own_chance: Chance, *, strict: bool
+    seat: int, bot: Bot | str, name: str, budget: Budget, luck: BuiltInLuck, *, strict: bool
 ) -> Player:
     report = SeatReport(name)
     if isinstance(bot, str):
-        return BuiltInPlayer(seat, report, bot, own_chance)
+        return BuiltInPlayer(seat, report, bot, luck)
     return BotPlayer(seat, report, bot, budget, strict=strict)

@@ -32,6 +32,14 @@ class ClientOptions:
     connect_timeout_s: float = 5.0
     """How long one attempt to connect may take, seconds; apart from how long a call may."""
 
+    keepalive_s: float = 20.0
+    """After how long without a word from the server it is asked for a sign of life, seconds. Servers
+    cut off who asks more often than they allow: every 10 s, unless told otherwise.
+    """
+
+    keepalive_timeout_s: float = 10.0
+    """How long that sign may take before the connection is given up and another made, seconds."""
+
     call_timeout_s: float = 10.0
     """How long a single call may take, seconds. Streams have no such limit."""
 

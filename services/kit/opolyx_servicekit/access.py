@@ -13,7 +13,7 @@ PUBLIC: Final[frozenset[str]] = frozenset({"*"})
 """Marks a method that anybody may call, with or without a token."""
 
 IDENTITY_DOMAIN: Final = "opolyx.identity"
-"""Who defines the reasons TOKEN and ROLE, whatever service was called."""
+"""Who defines the reasons TOKEN.. and ROLE, whatever service was called."""
 
 _INFRASTRUCTURE: Final = ("/grpc.health.v1.Health/", "/grpc.reflection.v1")
 _SCHEME: Final = "bearer "
@@ -66,8 +66,16 @@ def current_principal() -> Principal:
 
 
 def bad_token(problem: str, message: str) -> Unauthenticated:
-    """There is no valid token; `problem` says in one word why, in the error's metadata."""
-    return Unauthenticated("TOKEN", message, domain=IDENTITY_DOMAIN, metadata={"problem": problem})
+    """There is no valid token; `problem` says in one word why, in the error's metadata.
+
+    A token that was good once has a reason of its own: with it no attempt can succeed any more.
+    """
+    metadata = {"problem": problem}
+    if problem == "revoked":
+        return Unauthenticated("TOKEN_REVOKED", message, domain=IDENTITY_DOMAIN, metadata=metadata)
+    if problem == "expired":
+        return Unauthenticated("TOKEN_EXPIRED", message, domain=IDENTITY_DOMAIN, metadata=metadata)
+    return Unauthenticated("TOKEN", message, domain=IDENTITY_DOMAIN, metadata=metadata)
 
 
 def set_principal(principal: Principal | None) -> None:

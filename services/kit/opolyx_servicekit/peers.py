@@ -14,6 +14,8 @@ _KEPT_SECONDS: Final = 1800
 _OPTIONS: Final = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),  # alone counts while another ping is under way
+    ("grpc.http2.max_pings_without_data", 0),  # facts may be quiet for long
     ("grpc.max_receive_message_length", 16 << 20),
 )
 

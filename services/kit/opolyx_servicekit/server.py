@@ -211,10 +211,12 @@ class ServiceServer:
 
 def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
     """What gRPC is told; it ignores names that it doesn't know, so a test holds them to it."""
+    timeout_ms = round(settings.keepalive_timeout_seconds * 1000)
     return (
         *_OPTIONS,
         ("grpc.keepalive_time_ms", round(settings.keepalive_seconds * 1000)),
-        ("grpc.keepalive_timeout_ms", round(settings.keepalive_timeout_seconds * 1000)),
+        ("grpc.keepalive_timeout_ms", timeout_ms),
+        ("grpc.http2.ping_timeout_ms", timeout_ms),  # alone counts while another ping is under way
         # Despite what gRPC's guides call it: without it, five minutes must lie between two pings.
         ("grpc.http2.min_ping_interval_without_data_ms", round(settings.least_ping_seconds * 1000)),
     )

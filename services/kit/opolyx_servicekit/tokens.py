@@ -82,8 +82,23 @@ class TokenVerifier:
         if principal is None:
             principal = self._principal(_checked_claims(token, keys, self._issuer, self._audience))
             self._remember(digest, principal)
-        self._check_now(principal)
+        self.check(principal)
         return principal
+
+    def check(self, principal: Principal) -> None:
+        """Look again whether a verified token is still good, as for a stream that goes on.
+
+        Raises:
+            Unauthenticated: it has expired, or was revoked.
+        """
+        now_s = self._clock.now_ms() // 1000
+        if now_s >= principal.expires_unix + LEEWAY_SECONDS:
+            raise bad_token("expired", "token is expired")
+        not_before = principal.claims.get("nbf", 0)
+        if not isinstance(not_before, int | float) or now_s < not_before - LEEWAY_SECONDS:
+            raise bad_token("invalid", "token is not valid yet")
+        if self._is_revoked is not None and self._is_revoked(principal):
+            raise bad_token("revoked", "token is revoked")
 
     def _forget_if_keys_changed(self) -> None:
         if self._remembered_version != self._keys.version:
@@ -95,16 +110,6 @@ class TokenVerifier:
         self._remembered[digest] = principal
         if len(self._remembered) > _MOST_REMEMBERED:
             self._remembered.popitem(last=False)
-
-    def _check_now(self, principal: Principal) -> None:
-        now_s = self._clock.now_ms() // 1000
-        if now_s >= principal.expires_unix + LEEWAY_SECONDS:
-            raise bad_token("expired", "token is expired")
-        not_before = principal.claims.get("nbf", 0)
-        if not isinstance(not_before, int | float) or now_s < not_before - LEEWAY_SECONDS:
-            raise bad_token("invalid", "token is not valid yet")
-        if self._is_revoked is not None and self._is_revoked(principal):
-            raise bad_token("revoked", "token is revoked")
 
     def _principal(self, claims: Mapping[str, object]) -> Principal:
         role = claims.get("role")

@@ -39,10 +39,6 @@ R_co = TypeVar("R_co", covariant=True)
 GAME_HEADER: Final = "x-opolyx-game"
 """Names the game of a call, so that a proxy can send it straight to the game's owner."""
 
-# A pair with the server's: it lets clients ping every 10 s, also without calls.
-KEEPALIVE_TIME_MS: Final = 20_000
-KEEPALIVE_TIMEOUT_MS: Final = 10_000
-
 PlayCall = grpc.aio.StreamStreamCall[
     engine_service_pb2.PlayRequest, engine_service_pb2.PlayResponse
 ]
@@ -302,9 +298,11 @@ def _worth_repeating(error: RequestError, longest_hint_s: float) -> bool:
 
 
 def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
+    timeout_ms = round(options.keepalive_timeout_s * 1000)
     settings = (
-        ("grpc.keepalive_time_ms", KEEPALIVE_TIME_MS),
-        ("grpc.keepalive_timeout_ms", KEEPALIVE_TIMEOUT_MS),
+        ("grpc.keepalive_time_ms", round(options.keepalive_s * 1000)),
+        ("grpc.keepalive_timeout_ms", timeout_ms),
+        ("grpc.http2.ping_timeout_ms", timeout_ms),  # alone counts while another ping is under way
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.initial_reconnect_backoff_ms", 100),

@@ -28,17 +28,17 @@ async def measure() -> int:
             ServeProcess(Path(name)) as server,
             FlakyProxy(server.port) as network,
             AsyncClient(network.address) as client,
+            client.play(await start_game(client)) as game,
         ):
-            async with client.play(await start_game(client)) as game:
-                seq, replaced = game.seq, asyncio.Event()
-                for link in network.links:
-                    link.swallows_up = link.swallows_down = True
-                network.on_link = lambda link: replaced.set()
-                began = time.monotonic()
-                await asyncio.wait_for(replaced.wait(), 2 * MOST_SECONDS)
-                noticed = time.monotonic() - began
-                assert game.decision is not None
-                await game.submit(game.decision.legal_actions[0])
+            seq, replaced = game.seq, asyncio.Event()
+            for link in network.links:
+                link.swallows_up = link.swallows_down = True
+            network.on_link = lambda link: replaced.set()
+            began = time.monotonic()
+            await asyncio.wait_for(replaced.wait(), 2 * MOST_SECONDS)
+            noticed = time.monotonic() - began
+            assert game.decision is not None
+            await game.submit(game.decision.legal_actions[0])
     print(
         f"dead link noticed after {noticed:.1f} s (allowed: {MOST_SECONDS:.0f} s),"
         f" then on from update {seq} to {game.seq}"

@@ -47,7 +47,7 @@ DATABASE: Final = "opolyx.sqlite"
 PATIENT: Final = ClientOptions(patience_s=120, command_timeout_s=90, connect_timeout_s=2)
 _SEATS: Final = 4
 _SETUP_SECONDS: Final = 60.0
-_GAME_SECONDS: Final = 240.0
+_GAME_SECONDS: Final = 900.0
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Plan:
     seed: int = 1
     """Where the moments are drawn from."""
 
-    round_cap: int = 30
+    round_cap: int = 12
     """Round cap of the games."""
 
     most_pause_s: float = 1.5

@@ -1,4 +1,4 @@
-"""How fast the rules core is: `make bench`, or `make bench-quick` for a first look.
+"""How fast the rules core and the leaderboards are: `make bench`, or `make bench-quick`.
 
 Prints a table and asserts nothing: figures of two machines, or of two hours of a busy one, can't be
 compared. Compare lines of one run, or two commits measured in turn.
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+import bench_leaderboards
 from opolyx_rules import (
     RecordingChance,
     SeededChance,
@@ -130,6 +131,8 @@ def main() -> None:
         if chosen.only in name:
             rate = statistics.median(_rate(measure, seconds) for _ in range(runs))
             print(f"{name:38}{rate:12,.0f}{1e6 / rate:12.2f}{goal:>14}", flush=True)
+    if chosen.only in "leaderboards":
+        bench_leaderboards.run(quick=chosen.quick)
 
 
 def _rate(measure: Measure, seconds: float) -> float:

@@ -11,7 +11,9 @@ from typing import Final, TypeAlias
 
 from opolyx_progression.leaderboards import BoardPage, BoardRow, Score, ranked
 
-_SHIFTS: Final = (0, 6, 12, 18)  # stored: never change
+SHIFTS: Final = (0, 6, 12, 18)
+"""Buckets are as wide as 2 to the power of these. Stored: never change."""
+
 _Row: TypeAlias = tuple[str, str, int]
 _SELECT: Final = (
     "SELECT s.player_id, p.name, s.score FROM progression_scores s"
@@ -68,7 +70,7 @@ def read_around(
 def miscounted(connection: sqlite3.Connection) -> list[str]:
     """Boards whose counts don't agree with their scores; reads every score, once a width."""
     wrong: set[str] = set()
-    for shift in _SHIFTS:
+    for shift in SHIFTS:
         rows = connection.execute(
             "SELECT board, bucket, sum(players) FROM ("
             "  SELECT board, score >> ?1 AS bucket, count(*) AS players"
@@ -123,7 +125,7 @@ def _page(connection: sqlite3.Connection, board: str, rows: Sequence[_Row]) -> B
 
 
 def _count(connection: sqlite3.Connection, board: str, score: int, change: int) -> None:
-    for shift in _SHIFTS:
+    for shift in SHIFTS:
         connection.execute(
             "INSERT INTO progression_score_counts VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET players = players + excluded.players",
@@ -134,7 +136,7 @@ def _count(connection: sqlite3.Connection, board: str, score: int, change: int) 
 def _players_above(connection: sqlite3.Connection, board: str, score: int) -> int:
     """How many players have a greater score: whole wide buckets first, then ever narrower ones."""
     total = 0
-    for shift, wider in zip(_SHIFTS, (*_SHIFTS[1:], None), strict=True):
+    for shift, wider in zip(SHIFTS, (*SHIFTS[1:], None), strict=True):
         low = (score >> shift) + 1
         high = None if wider is None else ((score >> wider) + 1) << (wider - shift)
         total += _sum(connection, board, shift, low, high)
@@ -142,7 +144,7 @@ def _players_above(connection: sqlite3.Connection, board: str, score: int) -> in
 
 
 def _players(connection: sqlite3.Connection, board: str) -> int:
-    return _sum(connection, board, _SHIFTS[-1], None, None)
+    return _sum(connection, board, SHIFTS[-1], None, None)
 
 
 def _sum(

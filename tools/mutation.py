@@ -2,9 +2,9 @@
 
 Comparisons are those of `mechanics` and `phases`. The tests are collected once; each mutant is then
 tried in a fork of that process, in which one function gets its mutated code: no file is written,
-and nothing of a mutant is left for the next. The tests written by hand are asked first, the golden
-files only about what those let pass, because the golden files are made by the code. A test that
-hangs has noticed.
+and nothing of a mutant is left for the next. Only tests that call the function are asked, those
+written by hand first, the golden files about what those let pass: these are made by the code. A
+test that hangs has noticed.
 
 The values are all fields of all presets; the table kept by hand in tests/rules/test_presets.py is
 asked, not the lock, which is made by the code.
@@ -21,14 +21,14 @@ import json
 import multiprocessing
 import os
 import resource
+import signal
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Final
 
 import pytest
@@ -44,15 +44,18 @@ EQUIVALENT: Final = ROOT / "tests/rules/equivalent_mutants.toml"
 PRESETS: Final = ROOT / "tests/rules/test_presets.py"
 GOLDEN: Final = "tests/golden"
 TESTS: Final = ("tests/rules", "tests/unit/rules", GOLDEN)
-PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=20")
-TRIAL_SECONDS: Final = 900
-"""After which a trial counts as hanging; one test may take 20 seconds."""
+PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=0")
+TEST_SECONDS: Final = 15.0
+"""Of computing, after which a test counts as hanging however busy the machine is."""
 MEMORY: Final = 4 << 30
 """Bytes that a trial may take: an endless loop that writes events stops here."""
 
 SURVIVED: Final = "survived"
 HUNG: Final = "hung"
 DIED: Final = "the process of the tests died"
+
+Place = tuple[str, str]
+"""File and qualified name of a function."""
 
 
 def core_mutants(only: str = "") -> list[Mutant]:
@@ -107,8 +110,8 @@ class Trials:
         self._waiting = mutants[::-1]
         self._total = len(mutants)
         self._workers = workers
-        self._running: dict[Connection, tuple[ForkProcess, Mutant | None, float]] = {}
-        self._killers: set[str] = set()
+        self._running: dict[Connection, tuple[ForkProcess, Mutant | None]] = {}
+        self._calls: list[set[Place]] = []
         self._failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -119,68 +122,103 @@ class Trials:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """See that the tests pass as they are; if so, try the mutants."""
         gc.freeze()  # what is there already is shared with the forks
-        self._start(None, session)
-        self.unchanged = self._next()[1]
-        if self.unchanged != SURVIVED:
-            return True
-        while self._waiting or self._running:
+        self._start(None, session.items)
+        self._end_one()
+        while self.unchanged == SURVIVED and (self._waiting or self._running):
             while self._waiting and len(self._running) < self._workers:
-                self._start(self._waiting.pop(), session)
-            mutant, verdict = self._next()
-            if mutant is not None:
-                self.verdicts[mutant] = verdict
-                self._killers.add(verdict)
-                print(f"{len(self.verdicts)}/{self._total} {mutant}: {verdict}", file=sys.stderr)
+                self._start(self._waiting.pop(), session.items)
+            self._end_one()
         return True
 
-    def _start(self, mutant: Mutant | None, session: pytest.Session) -> None:
+    def _start(self, mutant: Mutant | None, items: list[pytest.Item]) -> None:
         fork = multiprocessing.get_context("fork")
         ours, theirs = fork.Pipe(duplex=False)
-        process = fork.Process(target=self._try_out, args=(mutant, session.items, theirs))
+        if mutant is None:
+            process = fork.Process(target=self._run_unchanged, args=(items, theirs))
+        else:
+            process = fork.Process(
+                target=self._try_out, args=(mutant, self._asked(mutant, items), theirs)
+            )
         process.start()
         theirs.close()
-        self._running[ours] = (process, mutant, time.monotonic() + TRIAL_SECONDS)
+        self._running[ours] = (process, mutant)
 
-    def _next(self) -> tuple[Mutant | None, str]:
-        """Wait for a trial to end."""
-        while True:
-            for ended in wait(list(self._running), timeout=1):
-                assert isinstance(ended, Connection)  # noqa: S101 - as they went in
-                try:
-                    return self._end(ended, ended.recv())
-                except EOFError:
-                    return self._end(ended, DIED)
-            for connection, (_, _, deadline) in self._running.items():
-                if time.monotonic() > deadline:
-                    return self._end(connection, HUNG)
-
-    def _end(self, connection: Connection, verdict: str) -> tuple[Mutant | None, str]:
-        process, mutant, _ = self._running.pop(connection)
-        process.kill()
+    def _end_one(self) -> None:
+        """Wait for a fork to end, and note what it has found."""
+        ended = wait(list(self._running))[0]
+        assert isinstance(ended, Connection)  # noqa: S101 - as they went in
+        process, mutant = self._running.pop(ended)
+        try:
+            verdict, calls = ended.recv()
+        except EOFError:
+            verdict, calls = "", []
         process.join()
-        connection.close()
-        return mutant, verdict
+        ended.close()
+        if not verdict:
+            verdict = HUNG if process.exitcode == -signal.SIGVTALRM else DIED
+        if mutant is None:
+            self.unchanged, self._calls = verdict, calls
+        else:
+            self.verdicts[mutant] = verdict
+            print(f"{len(self.verdicts)}/{self._total} {mutant}: {verdict}", file=sys.stderr)
 
-    def _try_out(self, mutant: Mutant | None, items: list[pytest.Item], out: Connection) -> None:
-        """In the fork: run the tests until one notices."""
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.dup2(nothing, sys.stderr.fileno())
-        if mutant is not None:
-            put_in(mutant, importlib.import_module(module_name(mutant.key.file)))
-        # Who has noticed others is asked first; sorting keeps the order among equals.
-        items = sorted(items, key=lambda item: item.nodeid not in self._killers)
-        items.sort(key=lambda item: item.nodeid.startswith(GOLDEN))
+    def _asked(self, mutant: Mutant, items: list[pytest.Item]) -> list[pytest.Item]:
+        """The tests that call the mutated function, those that call little else first."""
+        place = place_of(function_of(mutant.key, module_of(mutant.key.file)).__code__)
+        asked = [index for index, calls in enumerate(self._calls) if place in calls]
+        asked.sort(key=lambda index: len(self._calls[index]))
+        asked.sort(key=lambda index: items[index].nodeid.startswith(GOLDEN))
+        return [items[index] for index in asked]
+
+    def _run_unchanged(self, items: list[pytest.Item], out: Connection) -> None:
+        """In a fork: run all tests, and note which functions of the rules each calls."""
+        _silence()
+        calls: list[set[Place]] = []
         for item, following in zip(items, [*items[1:], None], strict=True):
+            codes: set[CodeType] = set()
+            sys.setprofile(_noting(codes))
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            sys.setprofile(None)
+            calls.append({place_of(c) for c in codes if c.co_filename.startswith(str(PACKAGE))})
+            if self._failed:
+                break
+        out.send((self._failed or SURVIVED, calls))
+
+    def _try_out(self, mutant: Mutant, items: list[pytest.Item], out: Connection) -> None:
+        """In a fork: run tests until one notices the mutant."""
+        _silence()
+        put_in(mutant, module_of(mutant.key.file))
+        for item, following in zip(items, [*items[1:], None], strict=False):
+            signal.setitimer(signal.ITIMER_VIRTUAL, TEST_SECONDS)  # ends the process
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._failed:
                 break
-        out.send(self._failed or SURVIVED)
+        out.send((self._failed or SURVIVED, []))
 
 
-def module_name(file: str) -> str:
-    """`opolyx_rules.mechanics.rent` of `mechanics/rent.py`."""
-    return ".".join((PACKAGE.name, *Path(file).with_suffix("").parts))
+def _silence() -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.dup2(nothing, sys.stderr.fileno())
+
+
+def _noting(codes: set[CodeType]) -> Callable[[FrameType, str, object], None]:
+    """A profiler that adds the code that runs."""
+
+    def note(frame: FrameType, _event: str, _argument: object) -> None:
+        codes.add(frame.f_code)
+
+    return note
+
+
+def place_of(code: CodeType) -> Place:
+    """File and qualified name of a function."""
+    return code.co_filename, code.co_qualname
+
+
+def module_of(file: str) -> ModuleType:
+    """The module `opolyx_rules.mechanics.rent` of `mechanics/rent.py`."""
+    return importlib.import_module(".".join((PACKAGE.name, *Path(file).with_suffix("").parts)))
 
 
 @dataclass(slots=True)
@@ -222,6 +260,7 @@ class Report:
         known = [mutant for mutant in survivors if mutant.key in equivalent]
         said = [f"equivalent: {mutant}\n    {equivalent[mutant.key]}" for mutant in known]
         said += [f"by the golden files only: {mutant}" for mutant in self.by_golden_only()]
+        said += [f"{v}: {mutant}" for mutant, v in self.verdicts.items() if v in (HUNG, DIED)]
         held = self.values - len(self.unheld)
         return [
             *said,

@@ -1,12 +1,11 @@
 """The mutation tester: what it breaks, one thing each time, and what it lets pass."""
 
 import ast
-import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Final
 
 import pytest
@@ -177,8 +176,8 @@ def test_mutated_code_is_used_by_all_who_hold_the_function() -> None:
 
 def test_comparisons_of_the_core_are_all_in_functions_that_can_be_replaced() -> None:
     for mutant in mutation.core_mutants():
-        module = importlib.import_module(mutation.module_name(mutant.key.file))
-        assert isinstance(mutation.function_of(mutant.key, module), FunctionType)
+        function = mutation.function_of(mutant.key, mutation.module_of(mutant.key.file))
+        assert function.__qualname__ == mutant.key.function
 
 
 SMALL: Final = """
@@ -191,7 +190,7 @@ from opolyx_rules.mechanics.cash import move_cash
 def test_bank_pays():
     state, log = start(get_ruleset("classic@full"), 2, ScriptedChance()), []
     move_cash(state, BANK, 0, 5, 0, log)
-    assert ([15_005, 15_000], 1) == (state.cash, len(log))
+    assert ([15_005], 1) == (state.cash[:1], len(log))
 """
 TRY: Final = """
 import sys
@@ -217,7 +216,8 @@ def tried(tests: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_each_mutant_has_the_test_that_noticed_it(tmp_path: Path) -> None:
+def test_each_mutant_has_the_test_that_noticed_it_or_survives(tmp_path: Path) -> None:
+    """Nobody looks at the last seat, which pays when the bank is taken for a seat."""
     tests = tmp_path / "test_small.py"
     tests.write_text(SMALL)
 
@@ -226,20 +226,9 @@ def test_each_mutant_has_the_test_that_noticed_it(tmp_path: Path) -> None:
     assert 0 == done.returncode, done.stderr
     assert {
         "amount != 0: test_bank_pays",
-        "payer == BANK: test_bank_pays",
+        "payer == BANK: survived",
         "payee == BANK: test_bank_pays",
     } <= set(done.stdout.splitlines())
-
-
-def test_mutant_that_no_test_notices_survives(tmp_path: Path) -> None:
-    tests = tmp_path / "test_small.py"
-    tests.write_text(
-        SMALL.replace("assert ([15_005, 15_000], 1)", "assert ([15_005], 1)").replace(
-            "(state.cash, len(log))", "(state.cash[:1], len(log))"
-        )
-    )
-
-    assert "payer == BANK: survived" in tried(tests).stdout.splitlines()
 
 
 def test_tests_that_fail_without_a_mutant_are_refused(tmp_path: Path) -> None:

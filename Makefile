@@ -120,6 +120,10 @@ chaos: setup ## Kill a server 200 times under fifty games and count what was los
 leaks: setup ## Open and end 10,000 streams, and see what the server keeps of them
 	@$(BIN)/python tests/chaos/leaks.py $(ARGS)
 
+.PHONY: policies
+policies: setup ## Play built-in bots against each other, 400 games (ARGS="steady random --games 60")
+	$(BIN)/python tools/compare_policies.py $(ARGS)
+
 .PHONY: cov
 cov: setup ## Run all tests and print what no test reaches
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)

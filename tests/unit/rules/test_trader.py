@@ -324,6 +324,16 @@ def test_deck_is_not_looked_at() -> None:
     assert choice(state) == choice(shuffled)
 
 
+def test_rivals_cards_are_not_looked_at() -> None:
+    """A collection card shows only in the rents it raises."""
+    owns = {0: (16, 18, 19), 1: (37, 39)}
+    for cash in range(500, 15_000, 250):
+        plain = table(owns=owns, cash={0: cash}, at={0: 30})
+        raised = table(owns=owns, cash={0: cash}, at={0: 30}, cards={1: {37: 3_300, 39: 3_300}})
+
+        assert choice(plain) == choice(raised)
+
+
 def test_without_a_partner_who_may_trade_it_just_rolls() -> None:
     state = ready(table(replace(rules(), max_offers=0), owns={0: (6, 8, 14), 1: (9, 11, 13)}))
 

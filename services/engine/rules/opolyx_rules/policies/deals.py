@@ -132,7 +132,7 @@ def _best_terms(state: State, seat: Seat, partner: Seat) -> Terms | None:
             if one + other <= best_gain:
                 break
             shift = 0 if bench.allied else (one - other) // (2 * bench.sides + 2)
-            cash = _allowed(state, seat, partner, give, want, cash + shift)
+            cash = _payable(state, seat, partner, give, want, cash + shift)
     return best
 
 
@@ -141,22 +141,28 @@ def _terms(cash: int, give: int, want: int) -> Terms:
     return (cash, give, 0, want) if cash > 0 else (0, give, -cash, want)
 
 
-def _allowed(state: State, seat: Seat, partner: Seat, give: int, want: int, cash: int) -> int:
-    """The cash nearest to `cash` that both have and that keeps the deal fair (TRADE-5)."""
-    share = max(1, state.ruleset.trade_fairness_bp)
-    given, wanted = trade_value(state, 0, give), trade_value(state, 0, want)
+def _payable(state: State, seat: Seat, partner: Seat, give: int, want: int, cash: int) -> int:
+    """The cash nearest to `cash`, in round figures, that is there and keeps the deal fair."""
+    cash -= cash % ROUND_TO
     if not are_allies(state, seat, partner):
-        most = wanted * 10_000 // share - given
-        if most < 0:
-            most = wanted - (given * share + 9_999) // 10_000
-        least = wanted - given * 10_000 // share
-        if least > 0:
-            least = (wanted * share + 9_999) // 10_000 - given
+        least, most = _fair_cash(state, trade_value(state, 0, give), trade_value(state, 0, want))
         cash = max(least, min(most, cash))
-        if cash in (least, most):
-            return max(-state.cash[partner], min(state.cash[seat], cash))
-    cash = cash - cash % ROUND_TO if cash > 0 else -(-cash - -cash % ROUND_TO)
     return max(-state.cash[partner], min(state.cash[seat], cash))
+
+
+def _fair_cash(state: State, given: int, wanted: int) -> tuple[int, int]:
+    """Least and most that the proposer may pay for what it wants; less than 0 is paid to it.
+
+    Either side, cash and all, is worth at least a share of the other (TRADE-5).
+    """
+    share = max(1, state.ruleset.trade_fairness_bp)
+    most = wanted * 10_000 // share - given
+    if most < 0:
+        most = wanted - (given * share + 9_999) // 10_000
+    least = wanted - given * 10_000 // share
+    if least > 0:
+        least = (wanted * share + 9_999) // 10_000 - given
+    return least, most
 
 
 def _pairs(state: State, seat: Seat, partner: Seat) -> list[tuple[int, int]]:

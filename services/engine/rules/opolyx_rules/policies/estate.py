@@ -13,9 +13,10 @@ from opolyx_rules.content.boards import (
     UTILITIES,
 )
 from opolyx_rules.ids import NOBODY, SQUARES, Seat, Square
-from opolyx_rules.mechanics.rent import rent_due
+from opolyx_rules.mechanics.rent import base_rent
 from opolyx_rules.policies.valuation import INCOMES, rent_factor
 from opolyx_rules.queries import (
+    are_allies,
     group_mortgaged,
     held_in_group,
     holds_group,
@@ -38,10 +39,18 @@ def reserve(state: State, seat: Seat) -> int:
     expected = worst = 0
     position = state.position[seat]
     for steps in range(2, 13):
-        rent = rent_due(state, (position + steps) % SQUARES, seat)
+        rent = expected_rent(state, (position + steps) % SQUARES, seat)
         expected += rent * WAYS[steps]
         worst = max(worst, rent)
     return max(LEAST_RESERVE, expected * 3 // 36, worst // 2)
+
+
+def expected_rent(state: State, square: Square, tenant: Seat) -> int:
+    """What stopping on a square costs, as far as everybody knows: the owner's cards are its own."""
+    owner = state.owner[square]
+    if owner in (NOBODY, tenant) or state.mortgaged[square] or are_allies(state, owner, tenant):
+        return 0
+    return base_rent(state, square)
 
 
 def choose_managing(state: State, seat: Seat, actions: list[Action]) -> Action | None:

@@ -31,9 +31,8 @@ from opolyx_rules.content.boards import GROUP, PRICE, PROPERTIES
 from opolyx_rules.engine import legal_actions
 from opolyx_rules.ids import BUS_FIRST, BUS_SUM, NOBODY, SQUARES, Seat, Square
 from opolyx_rules.mechanics.offers import required_offer
-from opolyx_rules.mechanics.rent import rent_due
 from opolyx_rules.policies.deals import choose_proposal, loses_nothing, may_ask
-from opolyx_rules.policies.estate import choose_managing, choose_raising, reserve
+from opolyx_rules.policies.estate import choose_managing, choose_raising, expected_rent, reserve
 from opolyx_rules.policies.valuation import worth_of
 from opolyx_rules.queries import awaited_seat, next_bid
 from opolyx_rules.state import State
@@ -157,7 +156,7 @@ def _landing_worth(state: State, seat: Seat, square: Square) -> int:
         if state.cash[seat] < PRICE[square]:
             return -100
         return worth_of(state, seat, square) - PRICE[square]
-    return -rent_due(state, square, seat)
+    return -expected_rent(state, square, seat)
 
 
 def _first(actions: list[Action], kind: int) -> Action:

@@ -410,6 +410,10 @@ def test_nearest_owes_the_usual_rent_and_no_double(ruleset: str) -> None:
     assert [] == cash_moves(stop_on(state, 17))
     assert [1] == actors(state)
 
+    state = table(ruleset, deck=["nearest_station"])
+    assert [] == cash_moves(stop_on(state, 17))
+    assert (PHASE_BUY, [0]) == (awaited_phase(state), actors(state))
+
 
 @pytest.mark.rule("CHANCE-3", "CHANCE-4", "TURN-5", "DEBT-1")
 @pytest.mark.statement("R156")
@@ -431,6 +435,7 @@ def test_card_goes_back_three_onto_the_tax_and_the_double_rolls_again(ruleset: s
 @pytest.mark.statement("R156")
 @pytest.mark.parametrize("ruleset", ALL)
 def test_going_back_over_start_pays_nothing(ruleset: str) -> None:
+    """Case A-12, variant: from 2 back onto 39."""
     state = table(ruleset)
 
     log = draw(state, "back_three", square=2)

@@ -46,7 +46,7 @@ RULESETS: Final = ("classic@full", "blitz@full", "speed@guide", "fortune@full", 
 DATABASE: Final = "opolyx.sqlite"
 PATIENT: Final = ClientOptions(patience_s=120, command_timeout_s=90, connect_timeout_s=2)
 _SEATS: Final = 4
-_SETUP_SECONDS: Final = 60.0
+_SETUP_SECONDS: Final = 300.0
 _GAME_SECONDS: Final = 900.0
 
 

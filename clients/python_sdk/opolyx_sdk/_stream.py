@@ -166,7 +166,7 @@ class GameStream:
     async def _connect_once(self) -> float | None:
         """One stream from its start to its loss; returns the server's hint when to come back."""
         await self._transport.tokens.ready()
-        used = self._transport.tokens.jwt
+        used = self._transport.tokens.version
         call = self._transport.play(next(iter(self._inboxes), ""))
         self._session.connected()
         self._to_write.set()
@@ -175,7 +175,9 @@ class GameStream:
             return await self._read(call)
         except grpc.aio.AioRpcError as error:
             failure = to_error(error)
-            if error.code().name not in RESUMABLE and not await self._renew(failure, used):
+            if error.code() is grpc.StatusCode.INTERNAL and not self._heard:
+                failure = await self._real_failure(failure)
+            if failure.failure.status not in RESUMABLE and not await self._renew(failure, used):
                 raise failure from None
             return failure.retry_after_s
         except grpc.aio.BaseError:
@@ -191,7 +193,15 @@ class GameStream:
             call.cancel()
             await asyncio.gather(writer, return_exceptions=True)
 
-    async def _renew(self, failure: RequestError, used: str | None) -> bool:
+    async def _real_failure(self, failure: RequestError) -> RequestError:
+        """What a stream was refused for, when its own writing has hidden that."""
+        try:
+            await self._transport.ask_for_refusal(next(iter(self._inboxes), ""))
+        except RequestError as refusal:
+            return refusal
+        return failure
+
+    async def _renew(self, failure: RequestError, used: int) -> bool:
         """Whether only the token's time was over and there is another now: once in a row."""
         if self._renewed or not (isinstance(failure, NotAuthenticated) and failure.expired):
             return False

@@ -23,6 +23,7 @@ from opolyx_sdk.errors import (
     ConnectionLost,
     Failure,
     LimitReached,
+    NotAllowed,
     NotAuthenticated,
     RequestError,
     ServiceUnavailable,
@@ -176,7 +177,7 @@ class Transport:
             ConnectionLost: no server answered.
         """
         await self.tokens.ready()
-        used = self.tokens.jwt
+        used = self.tokens.version
         try:
             return await self._repeat(method, request, repeatable, game_id)
         except NotAuthenticated as error:
@@ -198,7 +199,7 @@ class Transport:
         outage, renewed = Outage(self.options), False
         while True:
             await self.tokens.ready()
-            used, heard = self.tokens.jwt, False
+            used, heard = self.tokens.version, False
             outage.connecting()
             call = method(self.stubs)(request, metadata=self.metadata())
             try:
@@ -232,6 +233,25 @@ class Transport:
     def play(self, game_id: str) -> PlayCall:
         """Open the stream that plays games; `game_id` is one of them."""
         return self.stubs.engine.Play(metadata=self.metadata(game_id))
+
+    async def ask_for_refusal(self, game_id: str) -> None:
+        """Raise what the server has against this client, if it has anything.
+
+        A stream that is refused while it writes ends as an internal error, and the refusal with its
+        reason is lost; a single call brings it.
+
+        Raises:
+            RequestError: the server refuses this client.
+        """
+        request = engine_service_pb2.GetGameRequest(game_id=game_id)
+        try:
+            await self._repeat(
+                lambda stubs: stubs.engine.GetGame, request, repeatable=False, game_id=game_id
+            )
+        except (NotAuthenticated, NotAllowed):
+            raise
+        except (ConnectionLost, RequestError):
+            return  # the stream itself will tell
 
     async def drop(self) -> None:
         """Close the channel with all its calls; the next call opens another."""

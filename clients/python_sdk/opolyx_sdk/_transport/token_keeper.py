@@ -41,6 +41,9 @@ class TokenKeeper:
         """
         self._renew = renew
         self._now = now
+        self.version = 0
+        """Rises with each token. Who remembers what was sent remembers this: no local variable, and
+        so no traceback that shows locals, holds a token."""
         self._jwt: str | None = None
         self._due_at = math.inf
         self._timer: asyncio.TimerHandle | None = None
@@ -69,6 +72,7 @@ class TokenKeeper:
             ValueError: it can't be sent.
         """
         self._jwt = _sendable(jwt)
+        self.version += 1
         self._due_at = _renewal_time(self._jwt, self._now(), new)
         self._arm()
 
@@ -81,11 +85,11 @@ class TokenKeeper:
         if self._now() >= self._due_at:
             await asyncio.shield(self._start())
 
-    async def replaces(self, used: str | None) -> bool:
-        """Whether there is another token now than the one that was `used` and had expired."""
-        if self._jwt is not None and self._jwt == used:
+    async def replaces(self, version: int) -> bool:
+        """Whether there is another token now than the one of `version`, which had expired."""
+        if self._jwt is not None and self.version == version:
             await asyncio.shield(self._start())
-        return self._jwt != used
+        return self.version != version
 
     async def stop(self) -> None:
         """Renew nothing any more until the next call."""

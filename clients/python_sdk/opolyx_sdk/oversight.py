@@ -8,7 +8,7 @@ class Drift:
     """One stored value that isn't what the results say."""
 
     kind: str
-    """What kind of value: award, cards, standing, rating, score, counts or entitlement."""
+    """What kind of value: result, award, cards, standing, rating, score, counts or entitlement."""
 
     subject: str
     """Whose it is."""

@@ -25,7 +25,7 @@ class Drift:
     """One stored value that isn't what the results say."""
 
     kind: str
-    """`award`, `cards`, `standing`, `rating`, `score`, `counts` or `entitlement`."""
+    """`result`, `award`, `cards`, `standing`, `rating`, `score`, `counts` or `entitlement`."""
 
     subject: str
     """Whose it is."""
@@ -105,16 +105,23 @@ class _Auditor:
     async def recompute_games(self) -> None:
         after = 0
         while results := await self._page(after):
-            ledger = await self._store.ledger(after=after, until=results[-1].sequence)
-            entries: dict[str, list[LedgerEntry]] = {}
-            for entry in ledger:
-                entries.setdefault(entry.award.game_id, []).append(entry)
+            entries = await self._entries(after, results[-1].sequence)
             for result in results:
-                self._compare_game(result, entries.pop(result.game.game_id, []))
+                self._compare_game(result, entries.pop(result.game_id, []))
                 await asyncio.sleep(0)  # the service goes on
             for game_id, extra in entries.items():
                 self.report.add("award", game_id, extra, "no result")
             after = results[-1].sequence
+
+    async def _entries(self, after: int, until: int) -> dict[str, list[LedgerEntry]]:
+        """The ledger's entries by game."""
+        entries: dict[str, list[LedgerEntry]] = {}
+        try:
+            for entry in await self._store.ledger(after=after, until=until):
+                entries.setdefault(entry.award.game_id, []).append(entry)
+        except ValueError as error:
+            self.report.add("award", f"results {after + 1} to {until}", "unreadable", error)
+        return entries
 
     async def _page(self, after: int) -> list[StoredResult]:
         results = await self._store.results(after=after, limit=_GAMES_AT_ONCE)
@@ -123,6 +130,9 @@ class _Auditor:
     def _compare_game(self, result: StoredResult, entries: list[LedgerEntry]) -> None:
         game = result.game
         self.report.games += 1
+        if game is None:
+            self.report.add("result", result.game_id, "unreadable", "a result")
+            return
         table = self._tables.get(result.table_version)
         if table is None:
             self.report.add("award", game.game_id, result.table_version, "no such award table")

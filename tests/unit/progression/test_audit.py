@@ -32,6 +32,13 @@ TAMPERINGS = {
     "INSERT INTO progression_scores VALUES ('xp', 'p_x', 1)": "score",
     "UPDATE progression_score_counts SET players = 2 WHERE shift = 6 AND board = 'xp'": "counts",
     "UPDATE progression_results SET table_version = 99 WHERE game_id = 'g3'": "award",
+    "UPDATE progression_results SET result = '{' WHERE game_id = 'g3'": "result",
+    "UPDATE progression_results SET result = '[]' WHERE game_id = 'g3'": "result",
+    "UPDATE progression_results SET result = replace(result, '\"place\":1', '\"place\":2')"
+    " WHERE game_id = 'g3'": "award",
+    "UPDATE progression_awards SET terms = '[' WHERE game_id = 'g3'": "award",
+    "UPDATE progression_awards SET zero_reason = 77 WHERE game_id = 'g3'": "award",
+    "INSERT INTO progression_entitlements VALUES ('p_x', 1)": "entitlement",
 }
 
 

@@ -1017,7 +1017,7 @@ class Drift(_message.Message):
     STORED_FIELD_NUMBER: _builtins.int
     COMPUTED_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
-    """What kind of value: award, cards, standing, rating, score, counts or entitlement."""
+    """What kind of value: result, award, cards, standing, rating, score, counts or entitlement."""
     subject: _builtins.str
     """Whose it is."""
     stored: _builtins.str

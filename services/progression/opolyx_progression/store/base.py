@@ -74,8 +74,11 @@ class StoredResult:
     table_version: int
     """The award table it was settled by."""
 
-    game: FinishedGame
-    """The result."""
+    game_id: str
+    """The game."""
+
+    game: FinishedGame | None
+    """The result; None if what is stored can't be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +252,11 @@ class Store(Protocol):
         ...
 
     async def ledger(self, *, after: int, until: int) -> list[LedgerEntry]:
-        """All awards of games with `after` < sequence ≤ `until`, by sequence and seat."""
+        """All awards of games with `after` < sequence ≤ `until`, by sequence and seat.
+
+        Raises:
+            ValueError: one can't be read.
+        """
         ...
 
     async def standings(self, *, after: str, limit: int) -> list[StoredStanding]:

@@ -90,12 +90,12 @@ def grant(connection: sqlite3.Connection, player_id: str) -> Grant:
 def results(connection: sqlite3.Connection, after: int, limit: int) -> list[StoredResult]:
     """Settled results, ascending."""
     rows = connection.execute(
-        "SELECT sequence, table_version, result FROM progression_results"
+        "SELECT sequence, table_version, game_id, result FROM progression_results"
         " WHERE sequence > ? ORDER BY sequence LIMIT ?",
         (after, limit),
     )
     return [
-        StoredResult(sequence=row[0], table_version=row[1], game=FinishedGame.from_json(row[2]))
+        StoredResult(sequence=row[0], table_version=row[1], game_id=row[2], game=_game(row[3]))
         for row in rows
     ]
 
@@ -142,6 +142,14 @@ def scores(connection: sqlite3.Connection, after: tuple[str, str], limit: int) -
         StoredScore(player_id=row[1], score=Score(row[0], row[1], row[2]), sequence=row[3])
         for row in rows
     ]
+
+
+def _game(text: str) -> FinishedGame | None:
+    """A stored result; None if it can't be read, which the audit reports."""
+    try:
+        return FinishedGame.from_json(text)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
 
 
 def _entries(connection: sqlite3.Connection, rows: Sequence[Any]) -> list[LedgerEntry]:

@@ -26,6 +26,7 @@ from opolyx_engine.table import Step, Table
 from opolyx_rules.actions import ROLL
 from opolyx_rules.queries import awaited_seat
 from opolyx_servicekit.key_set import ensure_keys
+from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile
@@ -46,10 +47,12 @@ class Engine:
     port: int
     channels: AsyncExitStack
     server: ServiceServer
+    revoked: RevokedTokens
+    clock: Clock | None
     requests: Any = field(default_factory=lambda: itertools.count(1))
 
     def token(self, subject: str, role: str = "player") -> str:
-        return self.signer.sign(subject=subject, role=role, ttl_seconds=3600)
+        return self.signer.sign(subject=subject, role=role, ttl_seconds=86_400)
 
     async def channel(self, **options: int) -> grpc.aio.Channel:
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", options=list(options.items()))
@@ -243,8 +246,13 @@ async def running_engine(
     metrics = RpcMetrics()
     async with SqliteFile(directory / "engine.db", synchronous="NORMAL") as file:
         store = wrap(await SqliteGameStore.open(file))
-        service = EngineService(made, store, clock=clock, metrics=metrics)
-        verifier = TokenVerifier(public, roles=TOKEN_ROLES)
+        revoked = RevokedTokens()
+        verifier = TokenVerifier(
+            public, roles=TOKEN_ROLES, clock=clock, is_revoked=revoked.is_revoked
+        )
+        service = EngineService(
+            made, store, clock=clock, metrics=metrics, check_token=verifier.check
+        )
         server = ServiceServer(
             made,
             add_services=service.add_to,
@@ -258,4 +266,7 @@ async def running_engine(
             await stack.enter_async_context(service.running())
             await stack.enter_async_context(server)
             channels = await stack.enter_async_context(AsyncExitStack())
-            yield Engine(service, store, TokenSigner(private), server.bound_port, channels, server)
+            signer = TokenSigner(private, clock=clock)
+            yield Engine(
+                service, store, signer, server.bound_port, channels, server, revoked, clock
+            )

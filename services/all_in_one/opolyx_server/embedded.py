@@ -159,9 +159,17 @@ class EmbeddedServer:
             grpc.aio.insecure_channel(internal, options=_CHANNEL_OPTIONS)
         )
         settings = self._settings()
-        engine = EngineService(settings, await SqliteGameStore.open(file), metrics=metrics)
         progression = await self._progression(file, channel, metrics)
         matchmaker = await self._matchmaker(file, channel)
+        verifier = TokenVerifier(
+            public_keys, roles=matchmaker.roles, is_revoked=matchmaker.is_revoked
+        )
+        engine = EngineService(
+            settings,
+            await SqliteGameStore.open(file),
+            metrics=metrics,
+            check_token=verifier.check,
+        )
 
         def add_services(server: grpc.aio.Server) -> None:
             server.add_insecure_port(internal)
@@ -183,9 +191,7 @@ class EmbeddedServer:
                 *matchmaker.service_names,
             ),
             roles={**engine.roles, **progression.access, **matchmaker.access},
-            verifier=TokenVerifier(
-                public_keys, roles=matchmaker.roles, is_revoked=matchmaker.is_revoked
-            ),
+            verifier=verifier,
             metrics=metrics,
             on_drain=say_goodbye,
         )

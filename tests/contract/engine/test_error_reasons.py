@@ -35,7 +35,7 @@ ERRORS = {
 PASSED_ON = {"matchmaker": [str(kind) for kind in RefusalKind]}
 """Reasons that a service has as an enum of its own, and passes on."""
 
-OF_IDENTITY = {"TOKEN", "ROLE"}
+OF_IDENTITY = {"TOKEN", "TOKEN_REVOKED", "TOKEN_EXPIRED", "ROLE"}
 """Reasons of the kit that name their domain themselves."""
 
 

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.outbox import Outbox
-from opolyx_servicekit.errors import ServiceError, Unavailable
+from opolyx_servicekit.errors import ServiceError, Unauthenticated, Unavailable
 
 
 class Subscription:
@@ -150,3 +150,18 @@ async def test_a_stream_that_ends_well_gives_nothing() -> None:
     outbox = new_outbox()
     outbox.end()
     assert b"" == await outbox.take()
+
+
+async def test_a_stream_that_fails_ends_at_once_and_sends_nothing_more() -> None:
+    outbox = new_outbox()
+    failures: list[str] = []
+    outbox.on_failure(lambda: failures.append("told"))
+    outbox.put(b"a")
+    outbox.fail(Unauthenticated("TOKEN_REVOKED", "token is revoked"))
+    outbox.put(b"b")
+    with pytest.raises(Unauthenticated):
+        await outbox.take()
+    assert ["told"] == failures
+    outbox.fail(Unauthenticated("TOKEN_EXPIRED", "token is expired"))
+    assert outbox.error is not None
+    assert ("TOKEN_REVOKED", ["told"]) == (outbox.error.reason, failures)

@@ -69,7 +69,9 @@ def refusal(verifier: TokenVerifier, token: str) -> str:
         verifier.verify(token)
     shown = f"{caught.value!r} {caught.value.metadata} {caught.value.__cause__!r}"
     assert not any(part in shown for part in token.split(".") if len(part) > 3)
-    assert caught.value.reason == "TOKEN"
+    problem = caught.value.metadata["problem"]
+    once_good = {"revoked": "TOKEN_REVOKED", "expired": "TOKEN_EXPIRED"}
+    assert caught.value.reason == once_good.get(problem, "TOKEN")
     return caught.value.metadata["problem"]
 
 

@@ -2,18 +2,31 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Final
 
+import structlog
+
+from opolyx_engine.rpc.revocation_watch import RevocationWatch
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_servicekit.peers import ServiceToken, open_channel
 from opolyx_servicekit.program import run_program
+from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
-from opolyx_servicekit.tokens import verifier_of
+from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.tokens import TokenSigner, verifier_of
+
+_log = structlog.get_logger(__name__)
 
 TOKEN_ROLES = ("player", "bot", "service", "operator")
 """Roles that a token may carry."""
+
+_SUBJECT: Final = "s_engine"
 
 
 def main() -> None:
@@ -25,27 +38,57 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
     """Serve until `stop` is set, then drain.
 
     Raises:
-        ValueError: no keys are set to check tokens with.
+        ValueError: no keys are set to check tokens with, or no token for the identity service.
     """
-    verifier = verifier_of(settings, roles=TOKEN_ROLES)
+    revoked = RevokedTokens()
+    verifier = verifier_of(settings, roles=TOKEN_ROLES, is_revoked=revoked.is_revoked)
     metrics = RpcMetrics()
-    file = SqliteFile(sqlite_path(settings.store_url), synchronous=settings.store_sync)
-    async with file:
+    async with AsyncExitStack() as stack:
+        file = SqliteFile(sqlite_path(settings.store_url), synchronous=settings.store_sync)
+        await stack.enter_async_context(file)
         store = await SqliteGameStore.open(file)
-        service = EngineService(settings, store, metrics=metrics)
-        async with (
-            service.running(),
-            ServiceServer(
-                settings,
-                add_services=service.add_to,
-                service_names=service.service_names,
-                roles=service.roles,
-                verifier=verifier,
-                metrics=metrics,
-                on_drain=service.drain,
-            ),
-        ):
-            await stop.wait()
+        service = EngineService(settings, store, metrics=metrics, check_token=verifier.check)
+        await _follow_revocations(stack, settings, revoked, service)
+        await stack.enter_async_context(service.running())
+        server = ServiceServer(
+            settings,
+            add_services=service.add_to,
+            service_names=service.service_names,
+            roles=service.roles,
+            verifier=verifier,
+            metrics=metrics,
+            on_drain=service.drain,
+        )
+        await stack.enter_async_context(server)
+        await stop.wait()
+
+
+async def _follow_revocations(
+    stack: AsyncExitStack,
+    settings: EngineSettings,
+    revoked: RevokedTokens,
+    service: EngineService,
+) -> None:
+    """Keep `revoked` up to date as long as the engine runs, if the identity service is named."""
+    if settings.identity_address is None:
+        _log.warning("revocations_unknown", hint="identity_address is not set")
+        return
+    channel = open_channel(settings.identity_address, settings.peer_ca_file)
+    await stack.enter_async_context(channel)
+    tasks = await stack.enter_async_context(TaskOwner("revocations"))
+    watch = RevocationWatch(channel, _own_token(settings), revoked, service.metrics)
+    tasks.start(watch.run(), name="revocations")
+
+
+def _own_token(settings: EngineSettings) -> Callable[[], str]:
+    if settings.service_token is not None:
+        return settings.service_token.get_secret_value
+    if settings.signing_keys_file is None:
+        raise ValueError("identity_address needs service_token or signing_keys_file")
+    signer = TokenSigner(
+        settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
+    )
+    return ServiceToken(signer, _SUBJECT)
 
 
 if __name__ == "__main__":

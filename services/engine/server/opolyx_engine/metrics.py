@@ -80,6 +80,17 @@ class EngineMetrics:
             registry=self.registry,
         )
         self.streams = Gauge("opolyx_streams", "Open streams.", registry=self.registry)
+        self.streams_cut = Counter(
+            "opolyx_streams_cut",
+            "Streams ended because their token was revoked or has expired.",
+            ("reason",),
+            registry=self.registry,
+        )
+        self.revocations_followed = Gauge(
+            "opolyx_revocations_followed",
+            "Whether the engine hears of revoked tokens: 1, or 0 while it doesn't.",
+            registry=self.registry,
+        )
         self.faults = Counter(
             "opolyx_game_faults", "Games ended by a fault.", registry=self.registry
         )

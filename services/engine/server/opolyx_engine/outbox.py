@@ -91,6 +91,14 @@ class Outbox:
         self._error = self._error or error
         self._filled.set()
 
+    def fail(self, error: ServiceError) -> None:
+        """End at once with `error`; what waits isn't sent, and a write in progress is given up."""
+        if self._error is None:
+            self._queue.clear()
+            self._lagging.clear()
+            self.end(error)
+            self._on_failure()
+
     async def take(self) -> bytes:
         """All that waits, joined; empty at the end.
 
@@ -152,10 +160,7 @@ class Outbox:
     def _give_up(self) -> None:
         if self._error is None:
             self._metrics.slow_readers.labels("ended").inc()
-            self._queue.clear()
-            self._lagging.clear()
-            self.end(ResourceExhausted("SLOW_READER", "the reader is too slow"))
-            self._on_failure()
+            self.fail(ResourceExhausted("SLOW_READER", "the reader is too slow"))
 
     def _refresh(self) -> None:
         """Snapshots for those that fell behind, as many as fit; the others with the next take."""

@@ -3,7 +3,7 @@
 Used by `main.py` for a server of its own, and by whoever runs several services in one process.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import grpc
@@ -27,9 +27,14 @@ from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore
 from opolyx_engine.sweep import Sweep
 from opolyx_engine.timers import Timers
+from opolyx_servicekit.access import Principal
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+
+def _still_good(principal: Principal) -> None:
+    """What is asked of tokens when nobody checks them."""
 
 
 class EngineService:
@@ -48,6 +53,7 @@ class EngineService:
         *,
         clock: Clock | None = None,
         metrics: RpcMetrics | None = None,
+        check_token: Callable[[Principal], None] = _still_good,
     ) -> None:
         """Put the parts together; nothing runs before `running`.
 
@@ -56,6 +62,8 @@ class EngineService:
             store: where games are kept; the caller closes it.
             clock: the time; the machine's own if absent.
             metrics: whose registry the engine's metrics join.
+            check_token: raises `Unauthenticated` if the token of an open stream was revoked or has
+                expired; it is asked from time to time.
         """
         self._clock = clock or SystemClock()
         self.metrics = EngineMetrics(metrics.registry if metrics else None)
@@ -79,7 +87,7 @@ class EngineService:
         """The games."""
         watchers.append(self.registry)
         self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
-        self.streams = Streams(settings, self.metrics)
+        self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
         entrance = CommandEntrance(self.registry, self._clock)
         self._engine = EngineServicer(
@@ -89,7 +97,7 @@ class EngineService:
             GameReads(self.registry, store, encoder, ReplayPages(store, settings)),
         )
         self._allocation = AllocationServicer(
-            self.registry, store, self._facts, settings, self._clock
+            self.registry, store, self._facts, settings, self._clock, check_token
         )
 
     @asynccontextmanager
@@ -100,6 +108,7 @@ class EngineService:
             tasks.start(self._bots.run(), name="bots")
             await self.registry.take_up_all()
             tasks.start(self._sweep.run(), name="sweep")
+            tasks.start(self.streams.watch_tokens(), name="tokens")
             try:
                 yield self
             finally:

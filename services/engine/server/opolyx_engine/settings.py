@@ -1,5 +1,6 @@
 """The engine's settings: environment variables `OPOLYX_ENGINE_<FIELD>`."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
@@ -77,6 +78,22 @@ class EngineSettings(ServiceSettings):
 
     finished_games_kept: int = Field(default=32, ge=0)
     """Finished games kept readable in memory; others are read from the store when asked for."""
+
+    identity_address: str | None = None
+    """Host and port of the identity service, to learn of revoked tokens; without it, tokens are good
+    until they expire."""
+
+    peer_ca_file: Path | None = None
+    """PEM authority that the identity service must prove itself by; plaintext if absent."""
+
+    signing_keys_file: Path | None = None
+    """Private JWKS file to sign the own token for calls to the identity service with."""
+
+    service_token: SecretStr | None = None
+    """Token for calls to the identity service; goes before `signing_keys_file`."""
+
+    token_check_seconds: float = Field(default=15.0, gt=0, le=30)
+    """How often open streams are looked at for a token that was revoked or has expired."""
 
     idle_evict_ms: int = Field(default=600_000, ge=0)
     """After how long without a receiver, a command or a built-in bot's move a game leaves memory,

@@ -1,7 +1,7 @@
 """AllocationService: makes and ends games, and tells what became of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
 from opolyx.engine.v1 import allocation_service_pb2 as pb
@@ -24,6 +24,7 @@ from opolyx_engine.rpc.convert_seats import header_from_proto, options_from_prot
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore, Reservation
 from opolyx_rules.chance import commitment_of
+from opolyx_servicekit.access import Principal, current_principal
 from opolyx_servicekit.wall_clock import Clock
 
 LONGEST_REQUEST_ID: Final = 128
@@ -40,13 +41,15 @@ class AllocationServicer(AllocationServiceServicer):
         facts: FactFeed,
         settings: EngineSettings,
         clock: Clock,
+        check_token: Callable[[Principal], None],
     ) -> None:
-        """Make games in `registry`."""
+        """Make games in `registry`; `check_token` is asked while a stream of facts goes on."""
         self._registry = registry
         self._store = store
         self._facts = facts
         self._settings = settings
         self._clock = clock
+        self._check_token = check_token
         self._counting = asyncio.Lock()
         self.open = True
         """Whether new games are taken."""
@@ -97,7 +100,9 @@ class AllocationServicer(AllocationServiceServicer):
         self, request: pb.WatchFactsRequest, context: Any
     ) -> AsyncIterator[pb.WatchFactsResponse]:
         """Facts in order, from the one after the consumer's last."""
+        caller = current_principal()
         async for batch in self._facts.after(request.after):
+            self._check_token(caller)
             yield pb.WatchFactsResponse(facts=[fact_to_proto(fact) for fact in batch])
 
     async def SetAdmission(

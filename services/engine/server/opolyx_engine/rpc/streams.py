@@ -1,8 +1,14 @@
-"""The open streams of an engine: what waits for each is written, and all are told of a drain."""
+"""The open streams of an engine: what waits for each is written, and all are told of a drain.
+
+A stream outlives the look at its token with which it began, so tokens are looked at again.
+"""
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
+
+import structlog
 
 from opolyx_engine.errors import draining, too_many
 from opolyx_engine.metrics import EngineMetrics
@@ -10,15 +16,34 @@ from opolyx_engine.outbox import Outbox
 from opolyx_engine.rpc.frames import draining_frame
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal
+from opolyx_servicekit.errors import Unauthenticated
+from opolyx_servicekit.wall_clock import Clock
+
+_log = structlog.get_logger(__name__)
 
 
 class Streams:
     """Makes outboxes and keeps those of open streams."""
 
-    def __init__(self, settings: EngineSettings, metrics: EngineMetrics) -> None:
-        """No stream yet."""
+    def __init__(
+        self,
+        settings: EngineSettings,
+        metrics: EngineMetrics,
+        clock: Clock,
+        check_token: Callable[[Principal], None],
+    ) -> None:
+        """No stream yet.
+
+        Args:
+            settings: the limits.
+            metrics: count the streams.
+            clock: the time.
+            check_token: raises `Unauthenticated` if a caller's token is no longer good.
+        """
         self._settings = settings
         self._metrics = metrics
+        self._clock = clock
+        self._check_token = check_token
         self._open: dict[Outbox, Principal] = {}
         self._of_account: Counter[str] = Counter()
         self._draining = False
@@ -60,6 +85,23 @@ class Streams:
             if not self._of_account[principal.subject]:
                 del self._of_account[principal.subject]
         self._metrics.streams.set(len(self._open))
+
+    async def watch_tokens(self) -> None:
+        """Until cancelled, end streams whose tokens are no longer good."""
+        every_ms = round(self._settings.token_check_seconds * 1000)
+        while True:
+            await self._clock.sleep_until(self._clock.now_ms() + every_ms)
+            self.check_tokens()
+
+    def check_tokens(self) -> None:
+        """End the streams whose tokens are no longer good."""
+        for outbox, principal in list(self._open.items()):
+            try:
+                self._check_token(principal)
+            except Unauthenticated as error:
+                _log.info("stream_cut", subject=principal.subject, reason=error.reason)
+                self._metrics.streams_cut.labels(error.reason.lower()).inc()
+                outbox.fail(error)
 
     def drain(self) -> None:
         """Tell every stream to connect elsewhere, and end it once that is written."""

@@ -8,7 +8,8 @@ except ModuleNotFoundError as error:
     raise MissingExtra("the rules are not installed: pip install 'opolyx-sdk[local]'") from error
 
 from opolyx_sdk.local.game_record import GameRecord, SeatReport
+from opolyx_sdk.local.search import Outcome, Position
 from opolyx_sdk.local.simulator import simulate
 from opolyx_sdk.local.table_options import TableOptions
 
-__all__ = ["GameRecord", "SeatReport", "TableOptions", "simulate"]
+__all__ = ["GameRecord", "Outcome", "Position", "SeatReport", "TableOptions", "simulate"]

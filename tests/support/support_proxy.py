@@ -52,7 +52,8 @@ class FlakyProxy:
 
     def __init__(self, port: int) -> None:
         """Carry to `port` of this machine."""
-        self._port = port
+        self.port = port
+        """Where new connections lead."""
         self._links: set[Link] = set()
         self._server: asyncio.Server | None = None
         self.refuses = False
@@ -99,7 +100,7 @@ class FlakyProxy:
         try:
             if self.refuses:
                 raise ConnectionRefusedError
-            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._port)
+            up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self.port)
         except OSError:
             writer.transport.abort()
             return

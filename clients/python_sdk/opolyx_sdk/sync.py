@@ -27,6 +27,7 @@ from opolyx_sdk.updates import GameInfo, Update
 T = TypeVar("T")
 
 _CLOSED: Final = "the client was closed"
+_LONGEST_END_S: Final = 10.0
 
 
 class Client:
@@ -35,13 +36,12 @@ class Client:
     def __init__(
         self, address: str, *, token: str | None = None, options: ClientOptions | None = None
     ) -> None:
-        """As `AsyncClient`."""
+        """As `AsyncClient`. The thread begins with the first call."""
         self._client = AsyncClient(address, token=token, options=options)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="opolyx-client", daemon=True
-        )
-        self._thread.start()
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
 
     def __repr__(self) -> str:
         """The address; never the token."""
@@ -62,12 +62,15 @@ class Client:
 
     def close(self) -> None:
         """End all calls, other threads' too, and the thread. The client can't be used again."""
-        if self._loop.is_closed():
+        with self._lock:
+            closed, self._closed = self._closed, True
+            loop, thread = self._loop, self._thread
+        if closed or loop is None or thread is None:
             return
-        self._run(self._end())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        asyncio.run_coroutine_threadsafe(self._end(), loop).result(_LONGEST_END_S)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_LONGEST_END_S)
+        loop.close()
 
     def connect(self, timeout_s: float = 10.0) -> None:
         """As `AsyncClient.connect`."""
@@ -259,7 +262,7 @@ class Client:
             while (value := self._run(step())) is not None:
                 yield value
         finally:
-            if not self._loop.is_closed():
+            if not self._closed:
                 self._run(values.aclose())
 
     async def _end(self) -> None:
@@ -276,10 +279,11 @@ class Client:
         Raises:
             ConnectionLost: the client is closed.
         """
-        if self._loop.is_closed():
-            work.close()
-            raise ConnectionLost(_CLOSED)
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise ConnectionLost(_CLOSED)
+            future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
         try:
             return future.result()
         except CancelledError:
@@ -287,3 +291,13 @@ class Client:
         except KeyboardInterrupt:
             future.cancel()
             raise
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        """The loop, begun now if need be: a client may be made before a process forks."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="opolyx-client", daemon=True
+            )
+            self._thread.start()
+        return self._loop

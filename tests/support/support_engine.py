@@ -239,7 +239,12 @@ async def running_engine(
     **settings: Any,
 ) -> AsyncIterator[Engine]:
     """An engine on the file in `directory`; the same directory again continues it."""
-    values: dict[str, Any] = {"bot_think_ms": 0, "grace_seconds": 2.0, "development_seed": "test"}
+    values: dict[str, Any] = {
+        "bot_think_ms": 0,
+        "grace_seconds": 2.0,
+        "development_seed": "test",
+        "stream_burst": 100_000,  # tests open more streams than an account ever should
+    }
     made = EngineSettings(**{**values, **settings})
     private = directory / "keys.json"
     public = ensure_keys(private)

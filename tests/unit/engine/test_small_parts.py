@@ -4,10 +4,10 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from opolyx_engine.command import COMMAND_ID_REUSED, TOO_FAST, Answer, Command
-from opolyx_engine.command_rate import CommandRate
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import BUILT_IN, PERSON, GameHeader, Holder, HouseOptions
 from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.rates import Bucket, Buckets
 from opolyx_engine.recent_commands import MOST_KEPT, RecentCommands
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.update_ring import UpdateRing
@@ -78,15 +78,23 @@ def test_it_is_known_when_answers_were_forgotten() -> None:
     assert not recent.complete
 
 
-def test_a_seat_may_send_a_burst_and_then_its_rate() -> None:
-    rate = CommandRate(10, 3)
-    assert [None, None, None] == [rate.refusal(0) for _ in range(3)]
-    refusal = rate.refusal(0)
-    assert refusal is not None
-    assert TOO_FAST == refusal.reason
-    wait_ms = dict(refusal.numbers)["retry_after_ms"]
+def test_a_bucket_gives_a_burst_and_then_its_rate() -> None:
+    bucket = Bucket(10, 3)
+    assert [0, 0, 0] == [bucket.wait_ms(0) for _ in range(3)]
+    wait_ms = bucket.wait_ms(0)
     assert 100 <= wait_ms <= 101
-    assert rate.refusal(wait_ms) is None
+    assert bucket.wait_ms(wait_ms - 2), "what is refused costs nothing"
+    assert not bucket.wait_ms(wait_ms)
+    assert bucket.wait_ms(wait_ms)
+
+
+def test_every_key_has_a_bucket_and_only_the_latest_are_kept() -> None:
+    buckets = Buckets(10, 1, most_keys=2)
+    assert [0, 0] == [buckets.wait_ms(key, 0) for key in "ab"]
+    assert buckets.wait_ms("a", 0)
+    assert not buckets.wait_ms("c", 0), "b is forgotten for it"
+    assert buckets.wait_ms("a", 0)
+    assert not buckets.wait_ms("b", 0)
 
 
 def test_a_development_seed_makes_reservations_reproducible() -> None:

@@ -116,6 +116,8 @@ class BotDriver(Watcher):
             if answer.retry_after_ms:
                 delay = answer.retry_after_ms / 1000
                 asyncio.get_running_loop().call_later(delay, self._enqueue, game, decision)
+            elif answer.refusal is not None and game.table is not table:
+                self._enqueue(game, decision)  # thought about what has changed since
             elif answer.refusal is not None:
                 _log.warning(
                     "bot_refused",

@@ -105,3 +105,13 @@ def too_many(what: str, limit: int) -> ResourceExhausted:
     return ResourceExhausted(
         "LIMIT", f"at most {limit} {what}", metadata={"limit": limit, "what": what}
     )
+
+
+def too_often(what: str, per_second: int, retry_after_ms: int) -> ResourceExhausted:
+    """Something is done more often than it may; `what` names the limit as its setting does."""
+    return ResourceExhausted(
+        "LIMIT",
+        f"at most {per_second} {what} a second on average",
+        metadata={"limit": per_second, "what": f"{what}_per_second"},
+        retry_after_ms=retry_after_ms,
+    )

@@ -14,8 +14,7 @@ from typing import Final
 import structlog
 
 from opolyx_engine.admission import admit, excluded
-from opolyx_engine.command import BUSY, STORE_AWAY, Answer, Command
-from opolyx_engine.command_rate import CommandRate
+from opolyx_engine.command import BUSY, STORE_AWAY, TOO_FAST, Answer, Command
 from opolyx_engine.errors import store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
 from opolyx_engine.game_log import GameLog, LogMoved
@@ -23,6 +22,7 @@ from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
 from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.rates import Bucket
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
@@ -113,7 +113,7 @@ class GameActor:
         settings = tools.settings
         self._game_log = GameLog(tools.store, tools.clock, tools.metrics, settings.snapshot_every)
         self._inbox = Inbox(settings.most_waiting_commands)
-        self._rates: dict[int, CommandRate] = {}
+        self._rates: dict[int, Bucket] = {}
         self._void_requests: list[tuple[str, asyncio.Future[int]]] = []
         self._faulty = False
         self._wake = asyncio.Event()
@@ -433,13 +433,19 @@ class GameActor:
         """A refusal if the seat sends too much; spectators change nothing, and cost nothing."""
         if command.seat is None:
             return None
+        settings = self._tools.settings
         rate = self._rates.get(command.seat)
         if rate is None:
-            settings = self._tools.settings
-            rate = CommandRate(settings.commands_per_second, settings.command_burst)
+            rate = Bucket(settings.commands_per_second, settings.command_burst)
             self._rates[command.seat] = rate
-        refusal = rate.refusal(command.arrived_ms)
-        return None if refusal is None else Answer(refusal=refusal)
+        wait_ms = rate.wait_ms(command.arrived_ms)
+        if not wait_ms:
+            return None
+        numbers = (
+            ("commands_per_second", settings.commands_per_second),
+            ("retry_after_ms", wait_ms),
+        )
+        return Answer(refusal=Refusal(TOO_FAST, "", numbers))
 
     def _answer(self, command: Command, answer: Answer) -> None:
         action = command.action

@@ -80,6 +80,12 @@ class EngineMetrics:
             registry=self.registry,
         )
         self.streams = Gauge("opolyx_streams", "Open streams.", registry=self.registry)
+        self.limited = Counter(
+            "opolyx_limited",
+            "Streams and attaches refused because they came too often.",
+            ("what",),
+            registry=self.registry,
+        )
         self.streams_cut = Counter(
             "opolyx_streams_cut",
             "Streams ended because their token was revoked or has expired.",

@@ -67,6 +67,18 @@ class EngineSettings(ServiceSettings):
     command_burst: int = Field(default=400, ge=1)
     """Commands that one player may send in one game at once, before the average counts."""
 
+    streams_per_second: int = Field(default=100, ge=1)
+    """Streams a second that one account may open on average, whatever it plays."""
+
+    stream_burst: int = Field(default=2_000, ge=1)
+    """Streams that one account may open at once, before the average counts."""
+
+    attaches_per_second: int = Field(default=500, ge=1)
+    """Games a second that one account may attach to on average, over all its streams."""
+
+    attach_burst: int = Field(default=4_000, ge=1)
+    """Games that one account may attach to at once, before the average counts."""
+
     store_retry_ms: int = Field(default=200, ge=1)
     """When a game tries again after its store failed, and what clients are told, milliseconds."""
 

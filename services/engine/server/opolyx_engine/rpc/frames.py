@@ -37,9 +37,11 @@ def attached_frame(game_id: str, seq: int) -> bytes:
     return packed(pb.Frame(game_id=game_id, attached=pb.Attached(seq=seq)))
 
 
-def detached_frame(game_id: str, reason: pb.DetachReason.ValueType, message: str) -> bytes:
+def detached_frame(
+    game_id: str, reason: pb.DetachReason.ValueType, message: str, retry_after_ms: int = 0
+) -> bytes:
     """The game is no longer received."""
-    detached = pb.Detached(reason=reason, message=message)
+    detached = pb.Detached(reason=reason, message=message, retry_after_ms=retry_after_ms)
     return packed(pb.Frame(game_id=game_id[:_LONGEST_ECHO], detached=detached))
 
 

@@ -15,7 +15,7 @@ from opolyx_engine.registry import Registry
 from opolyx_engine.resume import attach
 from opolyx_engine.rpc.commands import CommandEntrance
 from opolyx_engine.rpc.frames import detached_frame, pong_frame, result_frame
-from opolyx_engine.rpc.receivers import detach_reason, seat_to_receive
+from opolyx_engine.rpc.receivers import detached_for, seat_to_receive
 from opolyx_engine.rpc.streams import Streams, write_all
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal, current_principal
@@ -41,19 +41,19 @@ class PlayStreams:
         self.entrance = entrance
         self.settings = settings
         self.clock = clock
-        self._streams = streams
+        self.streams = streams
 
     async def serve(self, requests: AsyncIterator[pb.PlayRequest], context: Any) -> None:
         """One stream, from its first request to its end."""
         principal = current_principal()
-        outbox = self._streams.open(principal)
+        outbox = self.streams.open(principal)
         stream = _PlayStream(self, principal, outbox)
         reader = asyncio.create_task(stream.read(requests))
         try:
             await write_all(context, outbox)
         finally:
             reader.cancel()  # first, so that it attaches to nothing any more
-            self._streams.close(outbox)
+            self.streams.close(outbox)
             stream.detach_all()
             await asyncio.gather(reader, return_exceptions=True)
 
@@ -124,6 +124,7 @@ class _PlayStream:
         game_id = request.game_id
         self._remove(game_id)
         try:
+            self._owner.streams.admit_attach(self._principal)
             if len(self._attached) >= self._owner.settings.most_attachments:
                 raise too_many("attachments", self._owner.settings.most_attachments)
             game = await self._owner.registry.find(game_id)
@@ -132,8 +133,7 @@ class _PlayStream:
             after_seq = request.after_seq if request.HasField("after_seq") else None
             await attach(self._owner.registry, game, subscription, after_seq)
         except ServiceError as error:
-            reason = detach_reason(error.reason)
-            self._outbox.put(detached_frame(game_id, reason, error.message))
+            self._outbox.put(detached_for(game_id, error))
             return
         self._attached[game_id] = (game, subscription)
 

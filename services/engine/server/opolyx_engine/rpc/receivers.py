@@ -3,7 +3,9 @@
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.errors import not_seated, not_watchable
 from opolyx_engine.game_actor import GameActor
+from opolyx_engine.rpc.frames import detached_frame
 from opolyx_servicekit.access import Principal
+from opolyx_servicekit.errors import ServiceError
 
 _OPERATOR = "operator"
 
@@ -25,9 +27,17 @@ def seat_to_receive(game: GameActor, principal: Principal, *, spectator: bool) -
     return None
 
 
-def detach_reason(reason: str) -> pb.DetachReason.ValueType:
-    """The frame's reason for an error of `errors.py`."""
-    return _REASONS.get(reason, pb.DETACH_REASON_UNAVAILABLE)
+def detached_for(game_id: str, error: ServiceError) -> bytes:
+    """The frame that says why a game can't be received: an error of `errors.py`.
+
+    A limit that says when to come again is no end: the client attaches again then.
+    """
+    reason = _REASONS.get(error.reason, pb.DETACH_REASON_UNAVAILABLE)
+    if error.reason == "LIMIT" and error.metadata.get("what") == "attaches_per_second":
+        reason = pb.DETACH_REASON_UNAVAILABLE
+    passes = reason == pb.DETACH_REASON_UNAVAILABLE
+    retry_ms = (error.retry_after_ms or 0) if passes else 0
+    return detached_frame(game_id, reason, error.message, retry_ms)
 
 
 _REASONS = {

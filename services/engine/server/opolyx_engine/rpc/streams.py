@@ -10,9 +10,10 @@ from typing import Any
 
 import structlog
 
-from opolyx_engine.errors import draining, too_many
+from opolyx_engine.errors import draining, too_many, too_often
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.outbox import Outbox
+from opolyx_engine.rates import Buckets
 from opolyx_engine.rpc.frames import draining_frame
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal
@@ -47,6 +48,8 @@ class Streams:
         self._open: dict[Outbox, Principal] = {}
         self._of_account: Counter[str] = Counter()
         self._draining = False
+        self._opens = Buckets(settings.streams_per_second, settings.stream_burst)
+        self._attaches = Buckets(settings.attaches_per_second, settings.attach_burst)
 
     def __len__(self) -> int:
         """How many streams are open."""
@@ -61,10 +64,13 @@ class Streams:
 
         Raises:
             Unavailable: the engine drains.
-            ResourceExhausted: the account has as many streams as it may.
+            ResourceExhausted: the account has as many streams as it may, or opens too many.
         """
         if self._draining:
             raise draining(self._settings.drain_retry_ms)
+        if wait_ms := self._opens.wait_ms(principal.subject, self._clock.now_ms()):
+            self._metrics.limited.labels("streams").inc()
+            raise too_often("streams", self._settings.streams_per_second, wait_ms)
         most = self._settings.most_account_streams
         if self._of_account[principal.subject] >= most:
             raise too_many("streams", most)
@@ -75,6 +81,12 @@ class Streams:
         self._open[outbox] = principal
         self._metrics.streams.set(len(self._open))
         return outbox
+
+    def admit_attach(self, principal: Principal) -> None:
+        """Count an attach; raises ResourceExhausted if the account attaches too often."""
+        if wait_ms := self._attaches.wait_ms(principal.subject, self._clock.now_ms()):
+            self._metrics.limited.labels("attaches").inc()
+            raise too_often("attaches", self._settings.attaches_per_second, wait_ms)
 
     def close(self, outbox: Outbox) -> None:
         """Forget a stream."""

@@ -17,7 +17,7 @@ from opolyx_engine.admission import admit, excluded
 from opolyx_engine.command import BUSY, STORE_AWAY, TOO_FAST, Answer, Command
 from opolyx_engine.errors import store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
-from opolyx_engine.game_log import GameLog, LogMoved
+from opolyx_engine.game_log import GameLog, LogMoved, failure_kind
 from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
@@ -207,6 +207,7 @@ class GameActor:
         elif self.stopped:
             self._answer(command, self._retry(STORE_AWAY))
         elif self._inbox.put(command):
+            self._tools.metrics.commands_waiting.inc()
             self._wake.set()
         else:
             self._answer(command, self._retry(BUSY))
@@ -308,10 +309,14 @@ class GameActor:
         ):
             await self._take_due(due_ms, now_ms)
         elif self._inbox:
-            await self._take(self._inbox.take())
+            await self._take(self._next_command())
         else:
             return False
         return True
+
+    def _next_command(self) -> Command:
+        self._tools.metrics.commands_waiting.dec()
+        return self._inbox.take()
 
     async def _take(self, command: Command) -> None:
         """Answer one command: what was answered before, a refusal, or what it causes."""
@@ -456,6 +461,7 @@ class GameActor:
             self._tools.metrics.refused(answer.refusal.reason)
         elif answer.retry_after_ms:
             outcome = "retry"
+            self._tools.metrics.retries.labels(answer.retry_reason.lower()).inc()
         self._tools.metrics.commands.labels(name, outcome).inc()
         try:
             command.reply(answer)
@@ -466,7 +472,7 @@ class GameActor:
         return Answer(retry_after_ms=self._tools.settings.store_retry_ms, retry_reason=reason)
 
     def _note_failure(self, error: ServiceError) -> None:
-        self._tools.metrics.append_failures.inc()
+        self._tools.metrics.append_failures.labels(failure_kind(error)).inc()
         self.last_failure = (self._tools.clock.now_ms(), str(error))
         _log.warning("store_failed", game_id=self.game_id, error=str(error))
 
@@ -475,12 +481,17 @@ class GameActor:
 
     def _wake_later(self) -> None:
         delay = self._tools.settings.store_retry_ms / 1000
-        asyncio.get_running_loop().call_later(delay, self._wake.set)
+        asyncio.get_running_loop().call_later(delay, self._try_again)
+
+    def _try_again(self) -> None:
+        if not self._left:
+            self._tools.metrics.store_retries.inc()
+            self._wake.set()
 
     def _dismiss(self) -> None:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""
         while self._inbox:
-            self.submit(self._inbox.take())
+            self.submit(self._next_command())
         self._settle_void_requests(self._unavailable() if self.running else None)
 
     def _settle_void_requests(self, error: Exception | None) -> None:

@@ -9,7 +9,7 @@ from opolyx_engine.header import GameHeader
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.store.base import VOID, Append, GameStore, StoreConflict, StoredGame
 from opolyx_engine.table import Step, Table
-from opolyx_servicekit.errors import ServiceError, StoreBusy
+from opolyx_servicekit.errors import ServiceError, StoreBusy, Unavailable
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -19,6 +19,13 @@ _ALL: Final = 1 << 30
 
 class LogMoved(Exception):
     """Somebody else wrote to the game's log: this actor's table isn't the game any more."""
+
+
+def failure_kind(error: ServiceError) -> str:
+    """What is known of an append that failed, in a word."""
+    if isinstance(error, StoreBusy):
+        return "busy"
+    return "unavailable" if isinstance(error, Unavailable) else "other"
 
 
 class GameLog:

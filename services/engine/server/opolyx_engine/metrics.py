@@ -70,8 +70,33 @@ class EngineMetrics:
             registry=self.registry,
             buckets=_FAST,
         )
+        self.queue_seconds = Histogram(
+            "opolyx_store_queue_seconds",
+            "Seconds that an append waited before the store began with it.",
+            registry=self.registry,
+            buckets=_FAST,
+        )
         self.append_failures = Counter(
-            "opolyx_store_append_failures", "Appends that failed.", registry=self.registry
+            "opolyx_store_append_failures",
+            "Appends that failed, by kind: busy (not done), unavailable (unknown) or other.",
+            ("kind",),
+            registry=self.registry,
+        )
+        self.store_retries = Counter(
+            "opolyx_store_retries",
+            "Times that a game tried again after its store failed.",
+            registry=self.registry,
+        )
+        self.commands_waiting = Gauge(
+            "opolyx_commands_waiting",
+            "Commands that wait for their games.",
+            registry=self.registry,
+        )
+        self.retries = Counter(
+            "opolyx_command_retries",
+            "Commands answered that they are to be sent again, by reason.",
+            ("reason",),
+            registry=self.registry,
         )
         self.slow_readers = Counter(
             "opolyx_slow_readers",

@@ -24,7 +24,7 @@ from opolyx_engine.rpc.service_handlers import ROLES, SERVICE_NAMES, add_service
 from opolyx_engine.rpc.streams import Streams
 from opolyx_engine.rpc.watch import WatchStreams
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.base import GameStore
+from opolyx_engine.store.base import GameStore, TellsWaits
 from opolyx_engine.sweep import Sweep
 from opolyx_engine.timers import Timers
 from opolyx_servicekit.access import Principal
@@ -68,6 +68,8 @@ class EngineService:
         self._clock = clock or SystemClock()
         self.metrics = EngineMetrics(metrics.registry if metrics else None)
         """The engine's own metrics."""
+        if isinstance(store, TellsWaits):
+            store.tell_waits(self.metrics.queue_seconds.observe)
         self._timers = Timers(self._clock)
         self._facts = FactFeed(store)
         self._bots = BotDriver(settings, self._clock)
@@ -89,7 +91,7 @@ class EngineService:
         self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
-        entrance = CommandEntrance(self.registry, self._clock)
+        entrance = CommandEntrance(self.registry, self._clock, self.metrics)
         self._engine = EngineServicer(
             entrance,
             PlayStreams(self.registry, entrance, self.streams, settings, self._clock),

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.command import FAULT, GAME_NOT_FOUND, Answer, Command
+from opolyx_engine.command import FAULT, GAME_NOT_FOUND, STORE_AWAY, Answer, Command
 from opolyx_engine.errors import invalid_field
 from opolyx_engine.game_actor import GameActor
+from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.registry import Registry
 from opolyx_engine.rpc.convert_actions import action_from_proto
 from opolyx_engine.rpc.convert_answers import answer_to_proto
@@ -26,9 +27,10 @@ _HELD_RETRY_MS: Final = 10_000
 class CommandEntrance:
     """Takes commands of streams and unary calls alike."""
 
-    def __init__(self, registry: Registry, clock: Clock) -> None:
+    def __init__(self, registry: Registry, clock: Clock, metrics: EngineMetrics) -> None:
         """Find games in `registry`."""
         self._registry = registry
+        self._metrics = metrics
         self._clock = clock
 
     async def submit(
@@ -70,9 +72,13 @@ class CommandEntrance:
         except NotFound:
             answered(Answer(refusal=Refusal(GAME_NOT_FOUND, "")))
         except FailedPrecondition:
-            answered(Answer(retry_after_ms=_HELD_RETRY_MS, retry_reason=FAULT))
+            answered(self._retry(_HELD_RETRY_MS, FAULT))
         except ServiceError:
-            answered(Answer(retry_after_ms=_RETRY_MS))
+            answered(self._retry(_RETRY_MS, STORE_AWAY))
+
+    def _retry(self, after_ms: int, reason: str) -> Answer:
+        self._metrics.retries.labels(reason.lower()).inc()
+        return Answer(retry_after_ms=after_ms, retry_reason=reason)
 
     async def submit_and_wait(self, message: pb.Command, principal: Principal) -> pb.CommandResult:
         """Hand a command to its game and wait for the answer.

@@ -1,8 +1,8 @@
 """What a store of games must do: few operations, each of them one atomic step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 RESERVED: Final = 0
 RUNNING: Final = 1
@@ -149,6 +149,18 @@ class Append:
 
     at_ms: int = 0
     """When it ends, Unix milliseconds, if it does."""
+
+
+@runtime_checkable
+class TellsWaits(Protocol):
+    """A store whose writes wait for each other, and that can tell how long."""
+
+    def tell_waits(self, observe: Callable[[float], object]) -> None:
+        """Call `observe` with the seconds that each append waited before it began.
+
+        From any thread.
+        """
+        ...
 
 
 class GameStore(Protocol):

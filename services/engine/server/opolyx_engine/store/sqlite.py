@@ -1,7 +1,8 @@
 """Games in a SQLite file, which may be shared with other services."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Self
 
 from opolyx_engine.store.base import (
@@ -73,6 +74,7 @@ class SqliteGameStore:
         """Use `file`, whose tables must be there; see `open`."""
         self._file = file
         self._owns_file = owns_file
+        self._observe_wait: Callable[[float], object] = _nobody
 
     @classmethod
     async def open(cls, file: SqliteFile, *, owns_file: bool = False) -> Self:
@@ -108,9 +110,19 @@ class SqliteGameStore:
             lambda db: _create(db, game_id, ruleset, watchable, header, first)
         )
 
+    def tell_waits(self, observe: Callable[[float], object]) -> None:
+        """Tell how long appends wait until the writer begins with them."""
+        self._observe_wait = observe
+
     async def append(self, append: Append) -> None:
         """Add to the log of a running game."""
-        await self._file.write(lambda db: _append(db, append))
+        asked = time.perf_counter()
+
+        def begun(db: sqlite3.Connection) -> None:
+            self._observe_wait(time.perf_counter() - asked)
+            _append(db, append)
+
+        await self._file.write(begun)
 
     async def game(self, game_id: str) -> StoredGame | None:
         """The game, reserved ones included."""
@@ -180,6 +192,10 @@ class SqliteGameStore:
                 )
             ]
         )
+
+
+def _nobody(seconds: float) -> None:
+    """Who is told of waits when nobody asked."""
 
 
 # What runs on the file's threads, inside one transaction.

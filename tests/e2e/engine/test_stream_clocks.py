@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -10,44 +9,11 @@ from opolyx.engine.v1 import decision_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_rules.verification import verify
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, awaited, people, running_engine
+from support_engine import Engine, awaited, people, running_engine
+from support_phases import until_phase
 
 START_MS = 1_700_000_000_000
 GRACE_MS = 10_000
-_KINDS = {
-    decision_pb2.PHASE_BUY: ("decline_purchase",),
-    decision_pb2.PHASE_AUCTION: ("pass_bid",),
-    decision_pb2.PHASE_PAYMENT: ("pay_debt", "mortgage", "declare_bankruptcy"),
-}
-
-
-async def until_phase(engine: Engine, game_id: str, phase: decision_pb2.Phase.ValueType) -> None:
-    """Play the game up to a prompt of a phase: buy for payments, decline for auctions."""
-    reader = await engine.caller("p_r")
-    for number in range(2_000):
-        snapshot = await reader.game(game_id)
-        assert pb.GAME_STATE_RUNNING == snapshot.state
-        decision = awaited(snapshot.decisions)
-        if decision.phase == phase:
-            return
-        wanted = _KINDS.get(decision.phase, ("roll",))
-        if phase == decision_pb2.PHASE_PAYMENT:
-            wanted = ("buy", *wanted)
-        action = next(
-            (
-                one
-                for kind in wanted
-                for one in decision.legal_actions
-                if one.WhichOneof("kind") == kind
-            ),
-            decision.legal_actions[0],
-        )
-        mover = Caller(reader.channel, engine.token(f"p_{decision.seat}"))
-        kind: Any = action.WhichOneof("kind")
-        await mover.submit(
-            game_id, f"c{number}", decision.decision_id, **{kind: getattr(action, kind)}
-        )
-    raise AssertionError(f"no {phase} in 2,000 moves")
 
 
 async def skips(engine: Engine, game_id: str, after_seq: int) -> list[int]:

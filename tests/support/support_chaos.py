@@ -6,6 +6,7 @@ server's file and the replays that it serves.
 
 import asyncio
 import collections
+import contextlib
 import json
 import random
 import sqlite3
@@ -13,7 +14,6 @@ import tempfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,7 @@ DATABASE: Final = "opolyx.sqlite"
 PATIENT: Final = ClientOptions(patience_s=120, command_timeout_s=90, connect_timeout_s=2)
 _SEATS: Final = 4
 _SETUP_SECONDS: Final = 300.0
+_PLAY_SECONDS: Final = 10.0
 _GAME_SECONDS: Final = 900.0
 
 
@@ -69,8 +70,8 @@ class Plan:
     round_cap: int = 12
     """Round cap of the games."""
 
-    most_pause_s: float = 1.5
-    """Longest time between a server that serves and its kill."""
+    most_commands: int = 60
+    """Most commands that are acknowledged between a server that serves and its kill."""
 
     cuts: bool = True
     """Whether connections are cut, swallowed and halved besides."""
@@ -184,7 +185,7 @@ class Chaos:
                     if broken := [one for one in tables if one.done()]:
                         await broken[0]
                     await asyncio.sleep(0.01)
-            await asyncio.sleep(self._rng.uniform(0, self._plan.most_pause_s))
+            await self._let_play()
             await self._kill(server)
             kills += 1
             if self._rng.random() < 0.15 and kills < self._plan.kills:
@@ -201,6 +202,18 @@ class Chaos:
                     f" {self._summary.counts['games ended']} ended;"
                     f" serves again after {time.monotonic() - began:.2f} s"
                 )
+
+    async def _let_play(self) -> None:
+        """Until a random number of commands more was acknowledged: kills are to meet moves."""
+        goal = self._acknowledged + self._rng.randint(0, self._plan.most_commands)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PLAY_SECONDS):
+                while self._acknowledged < goal:  # noqa: ASYNC110 - others count
+                    await asyncio.sleep(0.001)
+
+    @property
+    def _acknowledged(self) -> int:
+        return self._summary.counts["commands acknowledged"]
 
     async def _kill(self, server: ServeProcess) -> None:
         self._summary.running_at_kills.append(len(self._running))
@@ -402,7 +415,7 @@ class Chaos:
         self._summary.counts["commands in the log"] += len(log)
 
 
-@contextmanager
+@contextlib.contextmanager
 def watched_mirrors(ledgers: dict[str, Ledger], summary: Summary) -> Iterator[None]:
     """Make the SDK's mirrors loud: note what each was told, and each digest that didn't match."""
     old_init, old_apply, old_matches = Mirror.__init__, Mirror.apply, Mirror.matches

@@ -174,20 +174,22 @@ class _Auditor:
             self.report.add("standing", player_id, None, self._standings[player_id])
 
     async def compare_ratings(self) -> None:
-        missing = {(player, mode) for mode, rated in self._ratings.items() for player in rated}
+        missing = {mode: set(rated) for mode, rated in self._ratings.items()}
         after = ("", "")
         while page := await self._store.ratings(after=after, limit=_PLAYERS_AT_ONCE):
             for row in page:
-                missing.discard((row.player_id, row.mode))
+                missing.get(row.mode, set()).discard(row.player_id)
                 computed = self._ratings.get(row.mode, {}).get(row.player_id)
                 if self._is_settled(row) and not _are_close(row.rating, computed):
                     self.report.add("rating", f"{row.player_id}/{row.mode}", row.rating, computed)
             after = (page[-1].player_id, page[-1].mode)
-        for player_id, mode in sorted(missing):
-            self.report.add("rating", f"{player_id}/{mode}", None, self._ratings[mode][player_id])
+        for mode, left in missing.items():
+            for player_id in sorted(left):
+                lost = self._ratings[mode][player_id]
+                self.report.add("rating", f"{player_id}/{mode}", None, lost)
 
     async def compare_scores(self) -> None:
-        computed = self._scores()
+        computed = await self._scores()
         after = ("", "")
         while page := await self._store.scores(after=after, limit=_PLAYERS_AT_ONCE):
             for row in page:
@@ -204,15 +206,18 @@ class _Auditor:
         for player_id, stored, said in await self._store.strayed_entitlements():
             self.report.add("entitlement", player_id, stored, said)
 
-    def _scores(self) -> dict[tuple[str, str], int]:
+    async def _scores(self) -> dict[tuple[str, str], int]:
         """By board and player id."""
-        scores = [one for standing in self._standings.values() for one in standing_scores(standing)]
-        for mode, rated in self._ratings.items():
-            scores += [
-                rating_score(self._standings[player_id], mode, rating)
-                for player_id, rating in rated.items()
-            ]
-        return {(score.board, score.player_id): score.score for score in scores}
+        scores: dict[tuple[str, str], int] = {}
+        for number, standing in enumerate(self._standings.values()):
+            of_player = standing_scores(standing)
+            for mode, rated in self._ratings.items():
+                if rating := rated.get(standing.player_id):
+                    of_player.append(rating_score(standing, mode, rating))
+            scores.update({(one.board, one.player_id): one.score for one in of_player})
+            if number % _PLAYERS_AT_ONCE == 0:
+                await asyncio.sleep(0)  # the service goes on
+        return scores
 
     def _is_settled(self, row: LastChange) -> bool:
         """Whether the row is as of the games recomputed; else a later game changed it."""

@@ -15,6 +15,7 @@ from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceStub
 from opolyx.engine.v1.engine_service_pb2_grpc import EngineServiceStub
+from opolyx.engine.v1.operations_service_pb2_grpc import OperationsServiceStub
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import GameHeader, Holder
 from opolyx_engine.main import TOKEN_ROLES
@@ -80,6 +81,7 @@ class Caller:
         self.metadata = (("authorization", f"Bearer {token}"),)
         self.engine = EngineServiceStub(channel)
         self.allocation = AllocationServiceStub(channel)
+        self.operations = OperationsServiceStub(channel)
 
     async def play(self, game_id: str = "", **attach: Any) -> "Stream":
         """A Play stream, attached to a game if one is named."""
@@ -267,6 +269,7 @@ async def running_engine(
             metrics=metrics,
             on_drain=service.drain,
         )
+        service.on_operator_drain = server.not_ready
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(service.running())
             await stack.enter_async_context(server)

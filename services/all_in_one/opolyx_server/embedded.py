@@ -195,6 +195,7 @@ class EmbeddedServer:
             metrics=metrics,
             on_drain=say_goodbye,
         )
+        engine.on_operator_drain = server.not_ready
         self._server = await stack.enter_async_context(server)
         await stack.enter_async_context(progression)
 

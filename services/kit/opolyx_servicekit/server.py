@@ -124,6 +124,11 @@ class ServiceServer:
             _log.warning("settings_unknown", names=unknown)
         _log.info("server_started", port=self._port, **self._settings.describe())
 
+    def not_ready(self) -> None:
+        """Say from now on that new calls should go elsewhere; those that come are served."""
+        if self._probes is not None:
+            self._probes.set_ready(False)
+
     async def drain(self) -> None:
         """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace.
 

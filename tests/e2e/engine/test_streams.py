@@ -14,7 +14,13 @@ from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.rpc.frames import detached_frame
-from opolyx_engine.rpc.service_handlers import ALLOCATION, ENGINE, ROLES, SERVICE_NAMES
+from opolyx_engine.rpc.service_handlers import (
+    ALLOCATION,
+    ENGINE,
+    OPERATIONS,
+    ROLES,
+    SERVICE_NAMES,
+)
 from opolyx_servicekit.access import methods_of
 from support_engine import Caller, Engine, Stream, awaited, built_in, people, person, running_engine
 
@@ -112,7 +118,7 @@ async def test_draining_tells_every_stream_and_ends_it_as_retryable(tmp_path: Pa
         await asyncio.wait_for(draining, 5)
 
 
-async def test_health_is_served_for_both_services(tmp_path: Path) -> None:
+async def test_health_is_served_for_every_service(tmp_path: Path) -> None:
     async with running_engine(tmp_path) as engine:
         stub: Any = health_pb2_grpc.HealthStub(await engine.channel())
         for name in ("", *SERVICE_NAMES):
@@ -149,7 +155,8 @@ async def test_every_method_is_for_its_roles_alone(tmp_path: Path, role: str) ->
     async with running_engine(tmp_path) as engine:
         caller = await engine.caller("x_1", role)
         metadata = caller.metadata if role else ()
-        for method in (*ENGINE.methods, *ALLOCATION.methods):
+        # Drain comes last: nothing is served as before after it.
+        for method in (*ENGINE.methods, *ALLOCATION.methods, *OPERATIONS.methods):
             path = f"/{method.containing_service.full_name}/{method.name}"
             code = await outcome(caller.channel, path, method, metadata)
             denied = code in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
@@ -178,7 +185,8 @@ async def outcome(channel: Any, path: str, method: Any, metadata: Any) -> grpc.S
 
 
 def test_every_method_has_its_roles() -> None:
-    assert set(methods_of(ENGINE)) | set(methods_of(ALLOCATION)) == set(ROLES)
+    services = (ENGINE, ALLOCATION, OPERATIONS)
+    assert {method for service in services for method in methods_of(service)} == set(ROLES)
 
 
 async def allocation_error(caller: Caller, request: allocation_pb.CreateGameRequest) -> str:

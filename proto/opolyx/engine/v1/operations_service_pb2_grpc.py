@@ -101,8 +101,8 @@ class OperationsServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Drain(self, request, context):
-        """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does; games go on here until the process
-        is stopped. Only a restart takes it back. Idempotent.
+        """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does. The process goes on: games, their
+        clocks and facts go on here until it is stopped, and health says that it is not serving. Only a restart takes it back. Idempotent.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -29,8 +29,8 @@ class OperationsServiceStub:
     ResumeNewGames: _aio.UnaryUnaryMultiCallable[_operations_service_pb2.ResumeNewGamesRequest, _operations_service_pb2.ResumeNewGamesResponse]
     """Takes new games again. Idempotent."""
     Drain: _aio.UnaryUnaryMultiCallable[_operations_service_pb2.DrainRequest, _operations_service_pb2.DrainResponse]
-    """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does; games go on here until the process
-    is stopped. Only a restart takes it back. Idempotent.
+    """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does. The process goes on: games, their
+    clocks and facts go on here until it is stopped, and health says that it is not serving. Only a restart takes it back. Idempotent.
     """
 
 class OperationsServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -78,8 +78,8 @@ class OperationsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _operations_service_pb2.DrainRequest,
         context: _aio.ServicerContext[_operations_service_pb2.DrainRequest, _abc.Awaitable[_operations_service_pb2.DrainResponse]],
     ) -> _abc.Awaitable[_operations_service_pb2.DrainResponse]:
-        """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does; games go on here until the process
-        is stopped. Only a restart takes it back. Idempotent.
+        """Sends every stream elsewhere and takes no stream and no new game any more, as a stop signal does. The process goes on: games, their
+        clocks and facts go on here until it is stopped, and health says that it is not serving. Only a restart takes it back. Idempotent.
         """
 
 def add_OperationsServiceServicer_to_server(servicer: OperationsServiceServicer, server: _aio.Server) -> None: ...

@@ -59,6 +59,7 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
             metrics=metrics,
             on_drain=service.drain,
         )
+        service.on_operator_drain = server.not_ready
         await stack.enter_async_context(server)
         await stop.wait()
 

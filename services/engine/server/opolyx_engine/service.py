@@ -12,12 +12,14 @@ from opolyx_engine.bots import BotDriver
 from opolyx_engine.fact_feed import FactFeed
 from opolyx_engine.game_actor import GameTools
 from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.new_games import NewGames
 from opolyx_engine.registry import Registry
 from opolyx_engine.replay_file import ReplayPages
 from opolyx_engine.rpc.allocation import AllocationServicer
 from opolyx_engine.rpc.commands import CommandEntrance
 from opolyx_engine.rpc.engine_servicer import EngineServicer
 from opolyx_engine.rpc.frame_encoder import FrameEncoder
+from opolyx_engine.rpc.operations import OperationsServicer
 from opolyx_engine.rpc.play import PlayStreams
 from opolyx_engine.rpc.reads import GameReads
 from opolyx_engine.rpc.service_handlers import ROLES, SERVICE_NAMES, add_services
@@ -31,6 +33,10 @@ from opolyx_servicekit.access import Principal
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+
+def _nothing() -> None:
+    """What happens on an operator's drain if nobody is to be told."""
 
 
 def _still_good(principal: Principal) -> None:
@@ -72,6 +78,7 @@ class EngineService:
             store.tell_waits(self.metrics.queue_seconds.observe)
         self._timers = Timers(self._clock)
         self._facts = FactFeed(store)
+        self._new_games = NewGames()
         self._bots = BotDriver(settings, self._clock)
         encoder = FrameEncoder(self._clock)
         watchers: list[Registry | FactFeed | BotDriver] = [self._facts, self._bots]
@@ -99,8 +106,13 @@ class EngineService:
             GameReads(self.registry, store, encoder, ReplayPages(store, settings)),
         )
         self._allocation = AllocationServicer(
-            self.registry, store, self._facts, settings, self._clock, check_token
+            self.registry, store, self._facts, settings, self._clock, check_token, self._new_games
         )
+        self._operations = OperationsServicer(
+            self.registry, store, settings, self._clock, self._new_games, self._drain_for_operator
+        )
+        self.on_operator_drain: Callable[[], object] = _nothing
+        """Called when an operator drains the engine: the server is ready no longer."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["EngineService"]:
@@ -119,10 +131,18 @@ class EngineService:
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Add the servicers to a server."""
-        add_services(server, self._engine, self._allocation)
+        add_services(server, self._engine, self._allocation, self._operations)
 
     async def drain(self) -> None:
         """Take nothing new and send every stream elsewhere; games go on until the end."""
-        self._allocation.draining = True
-        self.streams.drain()
+        self._leave()
         self._facts.close()
+
+    def _leave(self) -> int:
+        self._new_games.draining = True
+        return self.streams.drain()
+
+    def _drain_for_operator(self) -> int:
+        """As `drain`, but the other services hear of what still happens here."""
+        self.on_operator_drain()
+        return self._leave()

@@ -17,6 +17,7 @@ from opolyx_engine.errors import (
 )
 from opolyx_engine.fact_feed import FactFeed
 from opolyx_engine.fair_dice import new_reservation
+from opolyx_engine.new_games import NewGames
 from opolyx_engine.registry import Registry
 from opolyx_engine.rpc.check_table import check_table
 from opolyx_engine.rpc.convert_facts import fact_to_proto
@@ -42,19 +43,20 @@ class AllocationServicer(AllocationServiceServicer):
         settings: EngineSettings,
         clock: Clock,
         check_token: Callable[[Principal], None],
+        new_games: NewGames,
     ) -> None:
-        """Make games in `registry`; `check_token` is asked while a stream of facts goes on."""
+        """Make games in `registry` while `new_games` lets them in.
+
+        `check_token` is asked while a stream of facts goes on.
+        """
         self._registry = registry
         self._store = store
         self._facts = facts
         self._settings = settings
         self._clock = clock
         self._check_token = check_token
+        self._new_games = new_games
         self._counting = asyncio.Lock()
-        self.open = True
-        """Whether new games are taken."""
-        self.draining = False
-        """Whether the server goes away."""
 
     async def CheckTable(
         self, request: pb.CheckTableRequest, context: Any
@@ -109,13 +111,13 @@ class AllocationServicer(AllocationServiceServicer):
         self, request: pb.SetAdmissionRequest, context: Any
     ) -> pb.SetAdmissionResponse:
         """Pause or resume taking new games."""
-        self.open = request.open
-        return pb.SetAdmissionResponse(open=self.open)
+        self._new_games.open = request.open
+        return pb.SetAdmissionResponse(open=request.open)
 
     def _admit_new(self) -> None:
-        if self.draining:
+        if self._new_games.draining:
             raise draining(self._settings.drain_retry_ms)
-        if not self.open:
+        if not self._new_games.open:
             raise paused()
 
     async def _reserve(self, request_id: str) -> Reservation:

@@ -115,13 +115,17 @@ class Streams:
                 self._metrics.streams_cut.labels(error.reason.lower()).inc()
                 outbox.fail(error)
 
-    def drain(self) -> None:
-        """Tell every stream to connect elsewhere, and end it once that is written."""
+    def drain(self) -> int:
+        """Tell every stream to connect elsewhere, and end it once that is written; how many.
+
+        No stream is taken any more.
+        """
         self._draining = True
         frame = draining_frame(self._settings.drain_retry_ms)
         for outbox in self._open:
             outbox.put(frame)
             outbox.end(draining(self._settings.drain_retry_ms))
+        return len(self._open)
 
 
 async def write_all(context: Any, outbox: Outbox) -> None:

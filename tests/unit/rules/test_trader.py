@@ -194,6 +194,24 @@ def test_own_offer_is_taken_back_once_it_would_lose() -> None:
     assert (WITHDRAW_TRADE, 0, 1) == choice(state)
 
 
+def test_own_offer_that_cannot_be_paid_is_taken_back() -> None:
+    state = table(owns={0: (16, 18), 1: (19,)})
+    act(state, propose_trade(0, 1, give_cash=3_000, want_squares=(19,)))
+    assert WITHDRAW_TRADE != choice(state)[KIND]
+
+    state.cash[0] = 2_999
+    assert (WITHDRAW_TRADE, 0, 1) == choice(state)
+
+
+def test_cash_promised_in_an_offer_is_not_built_with() -> None:
+    owns, levels = {0: (6, 8, 9, 16, 18), 1: (19,)}, {6: 5, 8: 5, 9: 4}
+    state = table(owns=owns, levels=levels, cash={0: 3_000})
+    assert (BUILD, 0, 9) == choice(state)
+
+    act(state, propose_trade(0, 1, give_cash=2_300, want_squares=(19,)))
+    assert ROLL == choice(state)[KIND]
+
+
 @pytest.mark.parametrize("ruleset", ALL)
 def test_property_underfoot_is_bought(ruleset: str) -> None:
     state = table(ruleset)

@@ -79,6 +79,11 @@ def loses_nothing(state: State, seat: Seat, offer: Offer) -> bool:
     return (one if seat == proposer else other) >= 0
 
 
+def promised(state: State, seat: Seat) -> int:
+    """The cash that the seat's open offers would cost it."""
+    return sum([offer[3] for offer in state.offers if offer[1] == seat])
+
+
 def may_ask(state: State, seat: Seat) -> bool:
     """Whether this is the moment of the turn in which the seat may propose one trade.
 

@@ -14,6 +14,7 @@ from opolyx_rules.content.boards import (
 )
 from opolyx_rules.ids import NOBODY, SQUARES, Seat, Square
 from opolyx_rules.mechanics.rent import base_rent
+from opolyx_rules.policies.deals import promised
 from opolyx_rules.policies.valuation import INCOMES, rent_factor
 from opolyx_rules.queries import (
     are_allies,
@@ -58,7 +59,7 @@ def choose_managing(state: State, seat: Seat, actions: list[Action]) -> Action |
 
     Buildings come first up to the good level: until then nothing is redeemed but for a building.
     """
-    spare = state.cash[seat] - reserve(state, seat)
+    spare = state.cash[seat] - reserve(state, seat) - promised(state, seat)
     best = _best_building(state, actions)
     if best is not None and BUILD_COST[best[ARGUMENT]] <= spare:
         return best
@@ -145,7 +146,7 @@ def _cost_of_next(state: State, seat: Seat) -> int:
 
 
 def _belongs(state: State, seat: Seat, square: Square) -> bool:
-    """Whether a property is more than one that stands alone: its group is whole, or nearly."""
+    """Whether a property counts with others: a street of a whole group, one of three stations."""
     group = GROUP[square]
     held = held_in_group(state, seat, group)
     if group >= COLOUR_GROUPS:

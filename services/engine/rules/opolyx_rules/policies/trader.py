@@ -67,14 +67,17 @@ def choose_like_a_trader(state: State, seat: Seat, chance: Chance) -> Action:
 
 
 def _answer_offers(state: State, seat: Seat, actions: list[Action]) -> Action | None:
-    """Accept or decline what is offered; take back what would lose something by now."""
+    """Accept or decline what is offered; take back what would lose something, or can't be paid."""
     awaited = awaited_seat(state) == seat
     for action in actions:
         kind = action[KIND]
         if kind == DECLINE_TRADE:
             return action
         if kind == ACCEPT_TRADE or (kind == WITHDRAW_TRADE and awaited):
-            good = loses_nothing(state, seat, required_offer(state, action[ARGUMENT]))
+            offer = required_offer(state, action[ARGUMENT])
+            good = loses_nothing(state, seat, offer)
+            if kind == WITHDRAW_TRADE and offer[3] > state.cash[seat]:
+                good = False
             if good == (kind == ACCEPT_TRADE):
                 return action
     return None

@@ -16,6 +16,12 @@ from typing import Any, Final
 
 from opolyx_rules.ruleset import Ruleset
 
+Place = tuple[str, str]
+"""File and qualified name of a function."""
+
+NOTE: Final = "note_call"
+"""What `noting_calls` has called, with the Place."""
+
 _PAIRS: Final[tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...]] = (
     (ast.Lt, ast.LtE),
     (ast.Gt, ast.GtE),
@@ -93,7 +99,7 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
 def _comparisons(node: ast.AST, path: tuple[str, ...]) -> Iterator[tuple[str, ast.Compare]]:
     for child in ast.iter_child_nodes(node):
         inside = path
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
             inside = (*path, child.name)
         elif isinstance(child, ast.Compare):
             yield ".".join(path) or "<module>", child
@@ -120,6 +126,24 @@ def _flipped(
 def _unparsed(compare: ast.Compare, index: int, operator: ast.cmpop) -> str:
     operators = [*compare.ops[:index], operator, *compare.ops[index + 1 :]]
     return ast.unparse(ast.Compare(compare.left, operators, compare.comparators))
+
+
+def noting_calls(file: str, source: str) -> str:
+    """The file with a first statement in each function that notes its call."""
+    tree = ast.parse(source)
+    for name, function in _functions(tree, ()):
+        place = ast.Tuple([ast.Constant(file), ast.Constant(name)], ast.Load())
+        function.body.insert(0, ast.Expr(ast.Call(ast.Name(NOTE, ast.Load()), [place], [])))
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _functions(node: ast.AST, path: tuple[str, ...]) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """The functions of a module and of its classes, without those inside functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from _functions(child, (*path, child.name))
+        elif isinstance(child, ast.FunctionDef):
+            yield ".".join((*path, child.name)), child
 
 
 def presets_of(ruleset: Ruleset) -> Iterator[tuple[str, Ruleset]]:

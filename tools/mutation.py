@@ -23,18 +23,19 @@ import os
 import resource
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Final
 
 import pytest
 
 import opolyx_rules
-from mutants import Key, Mutant, accepted, mutants_of, presets_of
+from mutants import NOTE, Key, Mutant, Place, accepted, mutants_of, noting_calls, presets_of
 from opolyx_rules import RULESETS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -45,7 +46,7 @@ PRESETS: Final = ROOT / "tests/rules/test_presets.py"
 GOLDEN: Final = "tests/golden"
 TESTS: Final = ("tests/rules", "tests/unit/rules", GOLDEN)
 PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=0")
-TEST_SECONDS: Final = 15.0
+TEST_SECONDS: Final = 10.0
 """Of computing, after which a test counts as hanging however busy the machine is."""
 MEMORY: Final = 4 << 30
 """Bytes that a trial may take: an endless loop that writes events stops here."""
@@ -53,9 +54,6 @@ MEMORY: Final = 4 << 30
 SURVIVED: Final = "survived"
 HUNG: Final = "hung"
 DIED: Final = "the process of the tests died"
-
-Place = tuple[str, str]
-"""File and qualified name of a function."""
 
 
 def core_mutants(only: str = "") -> list[Mutant]:
@@ -70,15 +68,15 @@ def core_mutants(only: str = "") -> list[Mutant]:
     ]
 
 
-def put_in(mutant: Mutant, module: ModuleType) -> None:
-    """Give the function of this module that the mutant is in its mutated code, for all who use it.
+def put_in(key: Key, source: str, module: ModuleType) -> None:
+    """Give the function that the comparison is in the code that it has in `source`, for all users.
 
     Raises:
         TypeError: The comparison is in no function, or in one that is no plain Python function.
     """
-    mutated = ModuleType(module.__name__)
-    exec(compile(mutant.source, mutant.key.file, "exec"), mutated.__dict__)  # noqa: S102
-    function_of(mutant.key, module).__code__ = function_of(mutant.key, mutated).__code__
+    changed = ModuleType(module.__name__)
+    exec(compile(source, key.file, "exec"), changed.__dict__)  # noqa: S102 - the core's own
+    function_of(key, module).__code__ = function_of(key, changed).__code__
 
 
 def function_of(key: Key, module: ModuleType) -> FunctionType:
@@ -112,6 +110,7 @@ class Trials:
         self._workers = workers
         self._running: dict[Connection, tuple[ForkProcess, Mutant | None]] = {}
         self._calls: list[set[Place]] = []
+        self._noticing: dict[str, set[str]] = defaultdict(set)
         self._failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -160,26 +159,35 @@ class Trials:
             self.unchanged, self._calls = verdict, calls
         else:
             self.verdicts[mutant] = verdict
+            self._noticing[mutant.key.file].add(verdict.partition("::")[0])
             print(f"{len(self.verdicts)}/{self._total} {mutant}: {verdict}", file=sys.stderr)
 
     def _asked(self, mutant: Mutant, items: list[pytest.Item]) -> list[pytest.Item]:
-        """The tests that call the mutated function, those that call little else first."""
-        place = place_of(function_of(mutant.key, module_of(mutant.key.file)).__code__)
+        """The tests that call the mutated function, those that call little else first.
+
+        Before them come the files of tests that have noticed mutants of the same file.
+        """
+        place = mutant.key.file, function_of(mutant.key, module_of(mutant.key.file)).__qualname__
         asked = [index for index, calls in enumerate(self._calls) if place in calls]
         asked.sort(key=lambda index: len(self._calls[index]))
-        asked.sort(key=lambda index: items[index].nodeid.startswith(GOLDEN))
-        return [items[index] for index in asked]
+        tests, noticing = [items[index] for index in asked], self._noticing[mutant.key.file]
+        tests.sort(key=lambda test: test.nodeid.partition("::")[0] not in noticing)
+        tests.sort(key=lambda test: test.nodeid.startswith(GOLDEN))
+        return tests
 
     def _run_unchanged(self, items: list[pytest.Item], out: Connection) -> None:
-        """In a fork: run all tests, and note which functions of the rules each calls."""
+        """In a fork: run all tests, and note which functions with mutants each calls."""
         _silence()
+        called: set[Place] = set()
+        for key in {(m.key.file, m.key.function): m.key for m in self._waiting}.values():
+            module, source = module_of(key.file), (PACKAGE / key.file).read_text("utf-8")
+            vars(module)[NOTE] = called.add
+            put_in(key, noting_calls(key.file, source), module)
         calls: list[set[Place]] = []
         for item, following in zip(items, [*items[1:], None], strict=True):
-            codes: set[CodeType] = set()
-            sys.setprofile(_noting(codes))
+            called.clear()
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            sys.setprofile(None)
-            calls.append({place_of(c) for c in codes if c.co_filename.startswith(str(PACKAGE))})
+            calls.append(set(called))
             if self._failed:
                 break
         out.send((self._failed or SURVIVED, calls))
@@ -187,7 +195,7 @@ class Trials:
     def _try_out(self, mutant: Mutant, items: list[pytest.Item], out: Connection) -> None:
         """In a fork: run tests until one notices the mutant."""
         _silence()
-        put_in(mutant, module_of(mutant.key.file))
+        put_in(mutant.key, mutant.source, module_of(mutant.key.file))
         for item, following in zip(items, [*items[1:], None], strict=False):
             signal.setitimer(signal.ITIMER_VIRTUAL, TEST_SECONDS)  # ends the process
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -200,20 +208,6 @@ def _silence() -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.dup2(nothing, sys.stderr.fileno())
-
-
-def _noting(codes: set[CodeType]) -> Callable[[FrameType, str, object], None]:
-    """A profiler that adds the code that runs."""
-
-    def note(frame: FrameType, _event: str, _argument: object) -> None:
-        codes.add(frame.f_code)
-
-    return note
-
-
-def place_of(code: CodeType) -> Place:
-    """File and qualified name of a function."""
-    return code.co_filename, code.co_qualname
 
 
 def module_of(file: str) -> ModuleType:

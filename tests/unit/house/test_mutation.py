@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 import mutation
-from mutants import NEIGHBOUR, Key, accepted, mutants_of, presets_of
+from mutants import NEIGHBOUR, NOTE, Key, Place, accepted, mutants_of, noting_calls, presets_of
 from mutation import SURVIVED, Report, put_in
 from opolyx_rules import RULESETS, get_ruleset
 
@@ -165,13 +165,23 @@ def test_mutated_code_is_used_by_all_who_hold_the_function() -> None:
     mutants = {mutant.key.mutant: mutant for mutant in mutants_of("bank.py", SAMPLE)}
     assert (True, False) == (same(1, 1), bank.lends(1, [2]))
 
-    put_in(mutants["seat == 2"], module)
-    put_in(mutants["a != b"], module)
+    for change in ("seat == 2", "a != b"):
+        put_in(mutants[change].key, mutants[change].source, module)
 
     assert (True, True) == (same(1, 2), same(1, 1))  # one of the two alike is flipped
     assert bank.lends(1, [2, 1]) is False
     with pytest.raises(TypeError, match="<module> is not a function"):
-        put_in(mutants["'é' != 'e'"], module)
+        put_in(mutants["'é' != 'e'"].key, SAMPLE, module)
+
+
+def test_calls_of_functions_and_methods_are_noted() -> None:
+    noted: list[Place] = []
+    module = ModuleType("bank")
+    vars(module)[NOTE] = noted.append
+    exec(noting_calls("bank.py", SAMPLE), module.__dict__)
+
+    assert (True, False) == (module.same(1, 1), module.Bank().lends(1, [2]))
+    assert [("bank.py", "same"), ("bank.py", "Bank.lends")] == noted
 
 
 def test_comparisons_of_the_core_are_all_in_functions_that_can_be_replaced() -> None:

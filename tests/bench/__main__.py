@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+import bench_idle_streams
 import bench_leaderboards
 from opolyx_rules import (
     RecordingChance,
@@ -133,6 +134,8 @@ def main() -> None:
             print(f"{name:38}{rate:12,.0f}{1e6 / rate:12.2f}{goal:>14}", flush=True)
     if chosen.only in "leaderboards":
         bench_leaderboards.run(quick=chosen.quick)
+    if chosen.only in "idle streams":
+        bench_idle_streams.run(quick=chosen.quick)
 
 
 def _rate(measure: Measure, seconds: float) -> float:

@@ -58,11 +58,11 @@ class ObservedEngine:
         signer = TokenSigner(self._directory / "keys.json")
         return signer.sign(subject=subject, role=role, ttl_seconds=3600)
 
-    async def look(self) -> Look:
-        """What it holds now."""
+    async def look(self, *, collect: bool = True) -> Look:
+        """What it holds now, without garbage unless that is not to be collected."""
         assert self._child is not None
         assert self._child.stdin is not None
-        self._child.stdin.write(b"look\n")
+        self._child.stdin.write(b"collect\n" if collect else b"look\n")
         return Look(**json.loads(await self._line()))
 
     async def settled(self, most_tasks: int, seconds: float = 5.0) -> Look:
@@ -118,8 +118,9 @@ async def observe(directory: Path, settings: dict[str, Any]) -> None:
         loop = asyncio.get_running_loop()
         lines = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
-        while await lines.readline():
-            gc.collect()
+        while line := await lines.readline():
+            if line == b"collect\n":
+                gc.collect()
             games = engine.service.registry.running()
             used = resource.getrusage(resource.RUSAGE_SELF)
             found = Look(

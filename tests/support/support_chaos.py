@@ -47,7 +47,7 @@ DATABASE: Final = "opolyx.sqlite"
 PATIENT: Final = ClientOptions(patience_s=120, command_timeout_s=90, connect_timeout_s=2)
 _SEATS: Final = 4
 _SETUP_SECONDS: Final = 300.0
-_PLAY_SECONDS: Final = 10.0
+_PLAY_SECONDS: Final = 5.0
 _GAME_SECONDS: Final = 900.0
 
 
@@ -67,8 +67,8 @@ class Plan:
     seed: int = 1
     """Where the moments are drawn from."""
 
-    round_cap: int = 12
-    """Round cap of the games."""
+    round_cap: int = 40
+    """Round cap of the games, more or less: they aren't to end all at once."""
 
     most_commands: int = 60
     """Most commands that are acknowledged between a server that serves and its kill."""
@@ -178,7 +178,7 @@ class Chaos:
         self, server: ServeProcess, tables: list[asyncio.Task[None]]
     ) -> None:
         until = time.monotonic() + self._plan.minutes * 60
-        kills = 0
+        kills = said = 0
         while kills < self._plan.kills and time.monotonic() < until:
             async with asyncio.timeout(_SETUP_SECONDS):
                 while len(self._running) < self._plan.games:
@@ -196,7 +196,8 @@ class Chaos:
                 kills += 1
             began = time.monotonic()
             await server.start()
-            if kills % 10 == 0:
+            if kills // 10 > said:
+                said = kills // 10
                 self._say(
                     f"{kills} kills, {len(self._running)} games running,"
                     f" {self._summary.counts['games ended']} ended;"
@@ -273,7 +274,8 @@ class Chaos:
         """A new game's id; each step may be lost on the way, so each looks where it is first."""
         request_id = uuid.uuid4().hex
         ruleset = rng.choice(RULESETS)
-        options = RoomOptions(round_cap=self._plan.round_cap)
+        cap = self._plan.round_cap
+        options = RoomOptions(round_cap=rng.randint(max(1, cap // 2), cap * 3 // 2))
         while True:
             try:
                 room = await host.create_room(

@@ -48,6 +48,8 @@ TESTS: Final = ("tests/rules", "tests/unit/rules", GOLDEN)
 PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=0")
 TEST_SECONDS: Final = 10.0
 """Of computing, after which a test counts as hanging however busy the machine is."""
+TRIAL_SECONDS: Final = 3_600
+"""After which a fork is ended whatever it does or waits for."""
 MEMORY: Final = 4 << 30
 """Bytes that a trial may take: an endless loop that writes events stops here."""
 
@@ -154,7 +156,8 @@ class Trials:
         process.join()
         ended.close()
         if not verdict:
-            verdict = HUNG if process.exitcode == -signal.SIGVTALRM else DIED
+            late = process.exitcode in (-signal.SIGVTALRM, -signal.SIGALRM)
+            verdict = HUNG if late else DIED
         if mutant is None:
             self.unchanged, self._calls = verdict, calls
         else:
@@ -177,7 +180,7 @@ class Trials:
 
     def _run_unchanged(self, items: list[pytest.Item], out: Connection) -> None:
         """In a fork: run all tests, and note which functions with mutants each calls."""
-        _silence()
+        _begin_fork()
         called: set[Place] = set()
         for key in {(m.key.file, m.key.function): m.key for m in self._waiting}.values():
             module, source = module_of(key.file), (PACKAGE / key.file).read_text("utf-8")
@@ -194,7 +197,7 @@ class Trials:
 
     def _try_out(self, mutant: Mutant, items: list[pytest.Item], out: Connection) -> None:
         """In a fork: run tests until one notices the mutant."""
-        _silence()
+        _begin_fork()
         put_in(mutant.key, mutant.source, module_of(mutant.key.file))
         for item, following in zip(items, [*items[1:], None], strict=False):
             signal.setitimer(signal.ITIMER_VIRTUAL, TEST_SECONDS)  # ends the process
@@ -204,7 +207,9 @@ class Trials:
         out.send((self._failed or SURVIVED, []))
 
 
-def _silence() -> None:
+def _begin_fork() -> None:
+    """Nothing of the tests is printed, and nothing goes on for ever."""
+    signal.alarm(TRIAL_SECONDS)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, sys.stdout.fileno())
     os.dup2(nothing, sys.stderr.fileno())

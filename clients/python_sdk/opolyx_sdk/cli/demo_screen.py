@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from opolyx_sdk.enums import TermKind
+from opolyx_sdk.cli.profile import why
 from opolyx_sdk.events import Event, RoundStarted
 from opolyx_sdk.profiles import Award
 from opolyx_sdk.replays import Verification
@@ -80,7 +80,7 @@ class DemoScreen:
                 money(line.net_worth) if line.survived else "out",
                 str(line.full_groups),
                 str(award.xp) if award else "?",
-                _why(award),
+                why(award) if award else "",
             )
         self._console.print(table)
 
@@ -89,15 +89,3 @@ class DemoScreen:
         self.say(f"{updates} updates in {seconds:.1f} s")
         self.say(f"replay: {path}")
         self.say(found.sentence())
-
-
-def _why(award: Award | None) -> str:
-    if award is None:
-        return ""
-    if award.zero_reason:
-        return award.zero_reason.name.lower().replace("_", " ")
-    return ", ".join(f"{_term(term.kind)} {term.xp:+}" for term in award.terms)
-
-
-def _term(kind: TermKind) -> str:
-    return kind.name.lower().replace("_", " ")

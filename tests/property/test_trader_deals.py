@@ -98,21 +98,21 @@ def test_what_the_trader_proposes_is_legal_and_gains_both(name: str) -> None:
 @pytest.mark.rule("TRADE-3", "END-1")
 @pytest.mark.parametrize("name", sorted(RULESETS))
 def test_traders_propose_once_a_turn_at_most(name: str) -> None:
-    """The last seat lets offers wait until it is awaited itself, so that some stay open."""
+    """Half of the seats decline all; the last lets offers wait until it is awaited itself."""
+    proposed = 0
     for seats in RULESETS[name].seat_counts():
         ruleset = house_rules(RULESETS[name], seats)
         chance, own = SeededChance(f"{name} {seats}".encode()), SeededChance(b"own")
         state = start(ruleset, seats, chance)
         asked: Counter[tuple[int, int]] = Counter()
         while not state.over:
-            seat = awaited_seat(state)
-            waiting = [offer for offer in state.offers if offer[2] != seats - 1]
-            if waiting:
-                seat = waiting[0][2]
-            action = POLICIES["trader"](state, seat, own)
+            waiting = [offer[2] for offer in state.offers if offer[2] != seats - 1]
+            seat = waiting[0] if waiting else awaited_seat(state)
+            action = POLICIES["trader" if seat % 4 < 2 else "steady"](state, seat, own)
             if action[KIND] == PROPOSE_TRADE:
                 asked[seat, state.turn_number] += 1
+                assert 1 == asked[seat, state.turn_number]
             apply(state, action, chance)
-            assert state.round <= ruleset.round_cap
+        proposed += len(asked)
 
-        assert max(asked.values(), default=1) == 1
+    assert proposed >= 3

@@ -87,9 +87,9 @@ def promised(state: State, seat: Seat) -> int:
 def may_ask(state: State, seat: Seat) -> bool:
     """Whether this is the moment of the turn in which the seat may propose one trade.
 
-    Before the first roll of the turn, in which nobody else can propose; and only while the count
-    of all offers is even or odd as the round says. A proposal raises the count: there is one a
-    turn, and nothing has to be remembered.
+    Before the first roll of the turn, when nobody else can propose; and only while the count of all
+    offers made leaves the right remainder, which moves with the round. A proposal raises the count:
+    so there is one a turn, and nothing has to be remembered.
     """
     first, second, third = state.dice
     return (

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from opolyx_sdk.accounts import Account, Login, Token
     from opolyx_sdk.actions import Action
+    from opolyx_sdk.bot_host import BotHost
     from opolyx_sdk.bots import Bot, RandomBot, SteadyBot, fallback_action
     from opolyx_sdk.client import AsyncClient
     from opolyx_sdk.decisions import Decision, PartnerSquares, TradeTemplate, TradeVerdict
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from opolyx_sdk.game import Game
     from opolyx_sdk.game_summary import GameSummary
     from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widened
+    from opolyx_sdk.offers import BotOffer, BotReleased, BotSeated, OfferNews, OfferTaken
     from opolyx_sdk.options import ClientOptions, Tls
     from opolyx_sdk.profiles import Award, AwardTerm, Card, LeaderboardRow, Level, Profile, Rating
     from opolyx_sdk.refusals import Refusal
@@ -75,7 +77,11 @@ __all__ = [
     "AwardTerm",
     "Bot",
     "BotError",
+    "BotHost",
+    "BotOffer",
+    "BotReleased",
     "BotRunner",
+    "BotSeated",
     "Card",
     "ClaimView",
     "Client",
@@ -105,6 +111,8 @@ __all__ = [
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",
+    "OfferNews",
+    "OfferTaken",
     "OfferView",
     "OpolyxError",
     "OutcomeUnknown",
@@ -145,6 +153,7 @@ __all__ = [
 _MODULES: Final = {
     "accounts": "Account Login Token",
     "actions": "Action",
+    "bot_host": "BotHost",
     "bots": "Bot RandomBot SteadyBot fallback_action",
     "client": "AsyncClient",
     "decisions": "Decision PartnerSquares TradeTemplate TradeVerdict",
@@ -157,6 +166,7 @@ _MODULES: Final = {
     "game": "Game",
     "game_summary": "GameSummary",
     "matches": "CurrentGame Found MatchProgress Waiting Widened",
+    "offers": "BotOffer BotReleased BotSeated OfferNews OfferTaken",
     "options": "ClientOptions Tls",
     "profiles": "Award AwardTerm Card LeaderboardRow Level Profile Rating",
     "refusals": "Refusal",

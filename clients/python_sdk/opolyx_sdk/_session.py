@@ -340,10 +340,13 @@ class Session:
 
     def _accept(self, command: Command, accepted: Accepted) -> list[Signal]:
         """The answer waits for the update, so that who gets it sees the update's effect."""
-        mirror = self.mirror(command.game_id)
-        if mirror is None or mirror.seq >= accepted.seq:
+        attachment = self._attachments.get(command.game_id)
+        mirror = attachment.mirror if attachment else None
+        if attachment is None or mirror is None or mirror.seq >= accepted.seq:
             return [Answered(command.command_id, accepted.seq)]
         self._accepted[command.command_id] = (command.game_id, accepted.seq)
+        if not attachment.asked:
+            self._ask(attachment)  # updates come before answers: this one is missing
         return []
 
     def _release(self, mirror: Mirror) -> list[Signal]:

@@ -21,7 +21,10 @@ class BotOffer:
     """Lowest rating of an opponent; absent for no bound."""
 
     max_rating: int | None = None
-    """Highest rating of an opponent; absent for no bound."""
+    """Highest rating of an opponent; absent for no bound. Who was never rated is a newcomer."""
+
+    plays_bots: bool = True
+    """Whether it plays with other bots, built-in ones included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,22 +6,23 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Final, TypeVar
 
 from opolyx_sdk._thinker import Thinker
 from opolyx_sdk.actions import Action
 from opolyx_sdk.bots import Bot, fallback_action
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.decisions import Decision
-from opolyx_sdk.enums import Phase
-from opolyx_sdk.errors import BotError, NoDecision, Refused
+from opolyx_sdk.errors import BotError, NoDecision, OpolyxError, OutcomeUnknown, Refused
 from opolyx_sdk.game import Game
 from opolyx_sdk.views import GameView, ResultView
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
-_CLOCK_MARGIN_S = 1.0
-_MANAGING_PHASES = frozenset({Phase.ROLL, Phase.JAIL, Phase.PAYMENT})
-_MOST_REFUSALS = 20
+_CLOCK_MARGIN_S: Final = 1.0
+_MOST_REFUSALS: Final = 20
 
 
 @dataclass(slots=True)
@@ -49,15 +50,25 @@ class GameReport:
     fallbacks: int = 0
     """Decisions for which the runner answered, because the bot failed or was too slow."""
 
+    hook_failures: list[str] = field(default_factory=list)
+    """What `on_start`, `on_update` or `on_end` raised, or that it took too long."""
+
     thinking_s: float = 0.0
     """Seconds the bot thought in all."""
 
     result: ResultView | None = None
     """The game's result; None while it runs and when it was void."""
 
+    error: OpolyxError | None = None
+    """Why the game could not be played to its end; `play` raises it, `play_all` keeps it."""
+
 
 class BotRunner:
-    """Plays one seat in each of many games, all on one client's stream."""
+    """Plays one seat in each of many games, all on one client's stream.
+
+    A bot that fails harms nobody: what it raises, and what it takes too long for, is answered with
+    `fallback_action`, logged and counted in the game's report. `strict` makes it loud instead.
+    """
 
     def __init__(
         self,
@@ -71,11 +82,16 @@ class BotRunner:
 
         Args:
             client: acts for the account that has the seats.
-            make_bot: makes the bot of a game.
-            budget_s: how long a decision may take, seconds; the game's own clock may allow less.
+            make_bot: makes the bot of a game; a class of bots does.
+            budget_s: how long a decision, or a hook, may take, seconds; for a decision the game's
+                own clock may allow less.
             strict: for development: stop with BotError when the bot raises, is too slow, or is
                 refused, instead of answering for it.
+
+        Raises:
+            TypeError: `make_bot` makes nothing: one bot can't play several games.
         """
+        check_bot_maker(make_bot)
         self._client = client
         self._make_bot = make_bot
         self._budget_s = budget_s
@@ -93,10 +109,56 @@ class BotRunner:
             return await _Playing(game, self._make_bot(), self._budget_s, self._strict).run()
 
     async def play_all(self, game_ids: Iterable[str]) -> list[GameReport]:
-        """Play many games at once; the reports in the order of the ids."""
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self.play(game_id)) for game_id in game_ids]
+        """Play many games at once; the reports in the order of the ids.
+
+        One that can't be played to its end doesn't end the others: its report has the `error`.
+
+        Raises:
+            BotError: a bot failed, and the runner is strict: all games are left.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self.report(game_id)) for game_id in game_ids]
+        except* BotError as group_of_errors:
+            raise first_error(group_of_errors) from None
         return [task.result() for task in tasks]
+
+    async def report(self, game_id: str) -> GameReport:
+        """As `play`, but a game that can't be played to its end is a report, too.
+
+        Raises:
+            BotError: the bot failed, and the runner is strict.
+        """
+        try:
+            return await self.play(game_id)
+        except BotError:
+            raise
+        except OpolyxError as error:
+            _log.warning("game %s can't be played: %s", game_id, error)
+            return GameReport(game_id, seat=-1, error=error)
+
+
+def check_bot_maker(make_bot: object) -> None:
+    """Whether this makes bots.
+
+    Raises:
+        TypeError: it doesn't, and what to write instead.
+    """
+    if isinstance(make_bot, Bot):
+        name = type(make_bot).__name__
+        raise TypeError(
+            f"a bot plays one game: give its class {name}, or `lambda: {name}(...)`, not an object"
+        )
+    if not callable(make_bot):
+        raise TypeError(f"make_bot must be a class of bots or a function, not {make_bot!r}")
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first error that is no group."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 class _Playing:
@@ -105,6 +167,8 @@ class _Playing:
     def __init__(self, game: Game, bot: Bot, budget_s: float, strict: bool) -> None:
         if game.seat is None:
             raise NoDecision("the account has no seat in the game")
+        if not isinstance(bot, Bot):
+            raise TypeError(f"make_bot made {bot!r}, which is no opolyx_sdk.Bot")
         self._game = game
         self._bot = bot
         self._budget_s = budget_s
@@ -116,19 +180,30 @@ class _Playing:
 
     async def run(self) -> GameReport:
         try:
-            await self._thinker.think(partial(self._bot.on_start, self._game.info), None)
+            await self._tell("on_start", partial(self._bot.on_start, self._game.info))
             await self._answer_all()
             async for update in self._game:
                 self._report.updates += 1
                 self._report.missed += update.missed
                 if self._listens:
-                    await self._thinker.think(partial(self._bot.on_update, update), None)
+                    await self._tell("on_update", partial(self._bot.on_update, update))
                 await self._answer_all()
             self._report.result = self._game.view.result
-            await self._thinker.think(partial(self._bot.on_end, self._game.current), None)
+            await self._tell("on_end", partial(self._bot.on_end, self._game.current))
             return self._report
         finally:
             self._thinker.close()
+
+    async def _tell(self, hook: str, call: Callable[[], None]) -> None:
+        """Call a hook of the bot; one that fails doesn't end the game."""
+        try:
+            await self._think(call, self._budget_s)
+        except Exception as error:
+            why = _why(error, self._budget_s)
+            if self._strict:
+                raise BotError(f"{hook} failed: {why}") from error
+            _log.warning("%s failed: %s", hook, why)
+            self._report.hook_failures.append(f"{hook}: {why}")
 
     async def _answer_all(self) -> None:
         """Answer what is awaited now, and what follows from it, once for each state."""
@@ -145,7 +220,7 @@ class _Playing:
         action = await self._decide(self._game.view, decision)
         for _ in range(_MOST_REFUSALS):
             try:
-                await self._game.submit(action, decision=decision)
+                await self._submit(action, decision)
                 return
             except Refused as refused:
                 if not self._still_open(decision):
@@ -156,6 +231,16 @@ class _Playing:
                 _log.warning("refused %s: %s", action, refused)
                 self._report.fallbacks += 1
                 action = fallback_action(decision)
+
+    async def _submit(self, action: Action, decision: Decision) -> None:
+        """Act. When no answer comes, the same command is sent once more: it can't act twice."""
+        try:
+            await self._game.submit(action, decision=decision)
+        except OutcomeUnknown as unknown:
+            if not self._still_open(decision):
+                return  # it was answered, by this command or by the clock
+            _log.warning("no answer to %s: asking for it", action)
+            await self._game.submit(action, decision=decision, command_id=unknown.command_id)
 
     def _still_open(self, decision: Decision) -> Decision | None:
         """The decision as it is now; None once it is closed."""
@@ -168,15 +253,19 @@ class _Playing:
         budget = min(self._budget_s, left) if left > 0 else self._budget_s
         started = time.perf_counter()
         try:
-            return await self._thinker.think(partial(self._bot.decide, view, decision), budget)
-        except TimeoutError as error:
-            self._thinker.close()
-            self._thinker = Thinker()
-            return self._fall_back(decision, f"no answer within {budget:g} s", error)
+            return await self._think(partial(self._bot.decide, view, decision), budget)
         except Exception as error:
-            return self._fall_back(decision, f"{type(error).__name__}: {error}", error)
+            return self._fall_back(decision, _why(error, budget), error)
         finally:
             self._report.thinking_s += time.perf_counter() - started
+
+    async def _think(self, job: Callable[[], T], budget_s: float) -> T:
+        try:
+            return await self._thinker.think(job, budget_s)
+        except TimeoutError:
+            self._thinker.close()  # its thread is lost to the bot
+            self._thinker = Thinker()
+            raise
 
     def _fall_back(self, decision: Decision, why: str, error: Exception) -> Action:
         if self._strict:
@@ -184,3 +273,9 @@ class _Playing:
         _log.warning("bot failed in %s: %s", decision.phase.name, why)
         self._report.fallbacks += 1
         return fallback_action(decision)
+
+
+def _why(error: Exception, budget_s: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer within {budget_s:g} s"
+    return f"{type(error).__name__}: {error}"

@@ -17,6 +17,7 @@ from opolyx_sdk.errors import ConnectionLost
 from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.matches import CurrentGame, MatchProgress
+from opolyx_sdk.offers import BotOffer, OfferNews
 from opolyx_sdk.options import ClientOptions
 from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
 from opolyx_sdk.profiles import Award, Card, LeaderboardRow, Level, Profile
@@ -167,6 +168,10 @@ class Client:
         return self._iterate(
             self._client.quick_match(ruleset, seats, allow_bots=allow_bots, nonce=nonce)
         )
+
+    def offer_bot(self, offer: BotOffer) -> Iterator[OfferNews]:
+        """As `AsyncClient.offer_bot`."""
+        return self._iterate(self._client.offer_bot(offer))
 
     def start_game(self, room_id: str) -> str:
         """As `AsyncClient.start_game`."""

@@ -8,13 +8,15 @@ from contextlib import aclosing
 from typing import Final
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
-from opolyx_sdk._convert import read, read_all
+from opolyx_sdk._convert import read, read_all, write
 from opolyx_sdk._transport.channel import Calls
 from opolyx_sdk.errors import WrongState
 from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widened
+from opolyx_sdk.offers import BotOffer, BotReleased, BotSeated, OfferNews, OfferTaken
 from opolyx_sdk.rooms import Room, RoomOptions
 
 _STARTING_S: Final = 0.25
+_MOST_READY: Final = 1000  # as many games as a bot may offer to play at once
 
 
 class RoomCalls(Calls):
@@ -198,6 +200,37 @@ class RoomCalls(Calls):
                 return None
             await asyncio.sleep(_STARTING_S)
 
+    async def offer_bot(self, offer: BotOffer) -> AsyncGenerator[OfferNews, None]:
+        """Offer the calling bot for seats; stopping the iteration withdraws the offer. Bots only.
+
+        Outages are bridged: the offer is made again, and games that the bot is in are told again.
+        `BotHost` plays the games.
+        """
+        said = pb.OfferBotRequest(offer=pb.BotOffer())
+        said.offer.CopyFrom(write(offer))  # type: ignore[arg-type]
+        ready: asyncio.Queue[str] = asyncio.Queue(_MOST_READY)
+        offering = self._transport.stream(
+            lambda stubs: (
+                lambda request, metadata=None: stubs.matchmaker.OfferBot(
+                    _say(request, ready), metadata=metadata
+                )
+            ),
+            said,
+        )
+        async with aclosing(offering):
+            async for response in offering:
+                if response is None:
+                    continue
+                match response.WhichOneof("kind"):
+                    case "offer_taken":
+                        yield read(response.offer_taken, OfferTaken)
+                    case "seated":
+                        if not ready.full():
+                            ready.put_nowait(response.seated.game_id)
+                        yield read(response.seated, BotSeated)
+                    case "released":
+                        yield read(response.released, BotReleased)
+
     async def current_game(self) -> CurrentGame:
         """Where the caller is: in a room, in a game, or free."""
         response = await self._transport.call(
@@ -206,6 +239,15 @@ class RoomCalls(Calls):
             repeatable=True,
         )
         return read(response, CurrentGame)
+
+
+async def _say(
+    offer: pb.OfferBotRequest, ready: "asyncio.Queue[str]"
+) -> AsyncGenerator[pb.OfferBotRequest, None]:
+    """The offer, then that the bot is ready for each game that it was told of."""
+    yield offer
+    while True:
+        yield pb.OfferBotRequest(ready=pb.BotReady(game_id=await ready.get()))
 
 
 def _progress(response: pb.QuickMatchResponse) -> MatchProgress:

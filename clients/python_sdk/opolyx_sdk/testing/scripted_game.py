@@ -27,7 +27,7 @@ from opolyx_sdk._frames import (
 )
 from opolyx_sdk.actions import Roll
 from opolyx_sdk.decisions import Decision
-from opolyx_sdk.enums import DetachReason, EndCause, GameState, Phase, SeatKind
+from opolyx_sdk.enums import DetachReason, EndCause, GameState, Phase, RefusalReason, SeatKind
 from opolyx_sdk.events import Event
 from opolyx_sdk.refusals import Refusal
 from opolyx_sdk.seats import Seat
@@ -190,7 +190,9 @@ class ScriptedGame:
         self.commands.append(command)
         if (known := self._results.get(command.command_id)) is not None:
             return known
-        result = self._answer(command, self._next_answer(command))
+        over = self.state is not GameState.RUNNING
+        answer = Refuse(RefusalReason.GAME_OVER) if over else self._next_answer(command)
+        result = self._answer(command, answer)
         if result is not None and result.retry is None:
             self._results[command.command_id] = result
         return result

@@ -44,9 +44,9 @@ T = TypeVar("T")
 
 RULESETS: Final = ("classic@full", "blitz@full", "speed@guide", "fortune@full", "team@full")
 DATABASE: Final = "opolyx.sqlite"
-PATIENT: Final = ClientOptions(patience_s=120, command_timeout_s=90, connect_timeout_s=2)
+PATIENT: Final = ClientOptions(patience_s=600, command_timeout_s=600, connect_timeout_s=2)
 _SEATS: Final = 4
-_SETUP_SECONDS: Final = 300.0
+_SETUP_SECONDS: Final = 600.0
 _PLAY_SECONDS: Final = 5.0
 _GAME_SECONDS: Final = 900.0
 
@@ -179,9 +179,9 @@ class Chaos:
     ) -> None:
         until = time.monotonic() + self._plan.minutes * 60
         kills = said = 0
-        while kills < self._plan.kills and time.monotonic() < until:
+        while kills < self._plan.kills and time.monotonic() < until and not self._summary.problems:
             async with asyncio.timeout(_SETUP_SECONDS):
-                while len(self._running) < self._plan.games:
+                while len(self._running) < self._plan.games and not self._summary.problems:
                     if broken := [one for one in tables if one.done()]:
                         await broken[0]
                     await asyncio.sleep(0.01)
@@ -210,7 +210,7 @@ class Chaos:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PLAY_SECONDS):
                 while self._acknowledged < goal:  # noqa: ASYNC110 - others count
-                    await asyncio.sleep(0.001)
+                    await asyncio.sleep(0.01)
 
     @property
     def _acknowledged(self) -> int:
@@ -258,6 +258,8 @@ class Chaos:
                     self._summary.counts["games ended"] += 1
                 except (OpolyxError, TimeoutError) as error:
                     self._summary.wrong(f"{game_id} was not played to its end: {error!r}")
+                    self._say(self._summary.problems[-1])
+                    return
                 finally:
                     self._running.discard(game_id)
 

@@ -14,6 +14,8 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from opolyx_sdk.cli.admin import admin
+from opolyx_sdk.cli.arena import arena
+from opolyx_sdk.cli.bot import bot
 from opolyx_sdk.cli.leaderboard import leaderboard
 from opolyx_sdk.cli.profile import profile
 from opolyx_sdk.errors import OpolyxError
@@ -31,9 +33,11 @@ app = App(
     help_format="plaintext",  # the default loads a Markdown renderer first
     version=_version,
 )
+app.command(bot)
 app.command(profile)
 app.command(leaderboard)
 app.command(admin)
+app.command(arena)
 
 _FAILED = 1
 _UNUSABLE = 2

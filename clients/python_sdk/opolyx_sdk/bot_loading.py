@@ -1,0 +1,71 @@
+"""Finds a bot by its name on a command line: `my_bot:MyBot`, or `bots/my_bot.py:MyBot`."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from opolyx_sdk.bots import Bot
+from opolyx_sdk.errors import OpolyxError
+
+
+def load_bot(name: str) -> Callable[[], Bot]:
+    """What makes the bot of a game, out of a module in the current directory or installed.
+
+    Args:
+        name: `MODULE:CLASS` or `FILE.py:CLASS`; anything that gives a bot when called without
+            arguments may stand for the class.
+
+    Raises:
+        OpolyxError: there is no such thing, or it makes no bot; the message says which.
+    """
+    module_name, _, attribute = name.rpartition(":")
+    if not module_name or not attribute:
+        raise OpolyxError(f"{name!r} names no bot: write MODULE:CLASS, for instance my_bot:MyBot")
+    make: object = _module(module_name)
+    for part in attribute.split("."):
+        try:
+            make = getattr(make, part)
+        except AttributeError as error:
+            raise OpolyxError(f"{module_name} has no {attribute}") from error
+    if not callable(make):
+        raise OpolyxError(f"{name} can't be called to make a bot")
+    return _checked(cast(Callable[[], object], make), name)
+
+
+def _checked(make: Callable[[], object], name: str) -> Callable[[], Bot]:
+    """`make`, having made one bot to see whether it does."""
+    try:
+        bot = make()
+    except Exception as error:
+        raise OpolyxError(f"{name}() failed: {type(error).__name__}: {error}") from error
+    if not isinstance(bot, Bot):
+        raise OpolyxError(f"{name}() makes a {type(bot).__name__}, which is no opolyx_sdk.Bot")
+    return cast(Callable[[], Bot], make)
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        if name.endswith(".py"):
+            return _module_of_file(Path(name))
+        if (here := os.getcwd()) not in sys.path:
+            sys.path.insert(0, here)
+        return importlib.import_module(name)
+    except Exception as error:
+        raise OpolyxError(f"can't import {name}: {type(error).__name__}: {error}") from error
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    """The module of a file, which may import its neighbours."""
+    path = path.resolve()
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no {path}")
+    if (folder := str(path.parent)) not in sys.path:
+        sys.path.insert(0, folder)
+    module = importlib.import_module(path.stem)
+    if Path(module.__file__ or "").resolve() != path:
+        raise ImportError(f"another module is called {path.stem}: give the file another name")
+    return module

@@ -24,6 +24,7 @@ from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tokens import TokenSigner, verifier_of
+from opolyx_servicekit.wall_clock import SystemClock
 
 _SUBJECT: Final = "s_progression"
 
@@ -73,7 +74,9 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
 
 async def _audit(settings: ProgressionSettings) -> AuditReport:
     async with SqliteFile(sqlite_path(settings.store_url)) as file:
-        return await audit(await SqliteStore.open(file), count_boards=True)
+        report = await audit(await SqliteStore.open(file), count_boards=True)
+    report.at_unix_ms = SystemClock().now_ms()
+    return report
 
 
 def _report(report: AuditReport, *, as_json: bool) -> int:

@@ -34,7 +34,9 @@ TAMPERINGS = {
     "UPDATE progression_results SET table_version = 99 WHERE game_id = 'g3'": "award",
     "UPDATE progression_results SET result = '{' WHERE game_id = 'g3'": "result",
     "UPDATE progression_results SET result = '[]' WHERE game_id = 'g3'": "result",
-    "UPDATE progression_results SET result = replace(result, '\"place\":1', '\"place\":2')"
+    "UPDATE progression_results SET result = replace(result, '\"places\":2', '\"places\":1')"
+    " WHERE game_id = 'g3'": "result",
+    "UPDATE progression_results SET result = replace(result, '\"full_groups\":0', '\"full_groups\":1')"
     " WHERE game_id = 'g3'": "award",
     "UPDATE progression_awards SET terms = '[' WHERE game_id = 'g3'": "award",
     "UPDATE progression_awards SET zero_reason = 77 WHERE game_id = 'g3'": "award",

@@ -94,7 +94,7 @@ def dead_letters(
 ) -> int:
     """Print the facts that progression couldn't process, oldest first; or have them retried.
 
-    The exit code is 1 if any is left after a retry.
+    The exit code is 1 if one that was retried still can't be processed.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class StoredResult:
     """The game."""
 
     game: FinishedGame | None
-    """The result; None if what is stored can't be read."""
+    """The result; None if what is stored makes no sense."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

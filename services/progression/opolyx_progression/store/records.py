@@ -145,11 +145,13 @@ def scores(connection: sqlite3.Connection, after: tuple[str, str], limit: int) -
 
 
 def _game(text: str) -> FinishedGame | None:
-    """A stored result; None if it can't be read, which the audit reports."""
+    """A stored result; None if it makes no sense, which the audit reports."""
     try:
-        return FinishedGame.from_json(text)
+        game = FinishedGame.from_json(text)
+        game.check()
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
+    return game
 
 
 def _entries(connection: sqlite3.Connection, rows: Sequence[Any]) -> list[LedgerEntry]:

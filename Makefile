@@ -128,6 +128,14 @@ policies: setup ## Play built-in bots against each other, 400 games (ARGS="stead
 cov: setup ## Run all tests and print what no test reaches
 	$(BIN)/pytest -n $(WORKERS) --cov --cov-report=term $(ARGS)
 
+.PHONY: wheels
+wheels: setup ## Build what users of the SDK install, into dist
+	$(BIN)/python tools/sdk_check.py --wheels dist
+
+.PHONY: sdk-check
+sdk-check: setup ## Install those wheels at their lowest and newest dependencies, and play; needs a package index
+	$(BIN)/python tools/sdk_check.py $(ARGS)
+
 .PHONY: format
 format: setup ## Format, and fix what ruff can fix
 	$(BIN)/ruff check --fix .

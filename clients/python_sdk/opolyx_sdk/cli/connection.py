@@ -1,7 +1,7 @@
 """The options of every command that asks a server: where it is, and who is asking."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -45,14 +45,22 @@ class Connection:
             OpolyxError: there is no token, or nothing that can be one; or the file of authorities
                 can't be read.
         """
-        from opolyx_sdk.client import AsyncClient
-
         token = (self.token or "").strip()
         if not token:
             raise OpolyxError("no token: set OPOLYX_TOKEN, or give --token")
-        if not _JWT.fullmatch(token):
+        return self.open(token, ClientOptions(call_timeout_s=call_timeout_s))
+
+    def open(self, token: str | None, options: ClientOptions | None = None) -> "AsyncClient":
+        """A client of the server that acts with `token`, or for nobody yet.
+
+        Raises:
+            OpolyxError: what was given is no token; or the file of authorities can't be read.
+        """
+        from opolyx_sdk.client import AsyncClient
+
+        if token is not None and not _JWT.fullmatch(token):
             raise OpolyxError("what was given as the token is no JWT")
-        options = ClientOptions(tls=self._secured(), call_timeout_s=call_timeout_s)
+        options = replace(options or ClientOptions(), tls=self._secured())
         return AsyncClient(self.server, token=token, options=options)
 
     def _secured(self) -> Tls | None:

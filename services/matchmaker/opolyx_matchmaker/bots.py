@@ -200,6 +200,7 @@ class BotDirectory:
             occupant=Occupant.BOT,
             player_id=player_id,
             name=stream.name,
+            offered=True,
             bots_only=not offer.plays_people,
             people_only=not offer.plays_bots,
             min_rating=offer.min_rating,

@@ -217,15 +217,12 @@ class Lobby:
     async def withdraw(self, player_id: str) -> None:
         """Take a bot whose offer ended out of the rooms that have not started."""
         for placement in await self._store.placements(player_id):
-            changed = await self._store.change_room(
-                placement.room_id, lambda room: withdraw(room, player_id)
-            )
-            if isinstance(changed, Room):
-                self._board.publish(changed)
+            await self._withdraw_from(placement.room_id, player_id)
 
     async def start(self, caller: Principal, room_id: str) -> str:
         """Start the game; again, the same game. Returns its id."""
         self._check_open()
+        await self._check_offers(room_id)
         room = _changed(
             await self._store.change_room(room_id, lambda now: begin_start(now, caller.subject)),
             room_id,
@@ -295,6 +292,25 @@ class Lobby:
     async def check_free(self, player_id: str) -> None:
         """Refuse early who is placed; the store decides in the end."""
         _check_unplaced(await self._store.placements(player_id))
+
+    async def _withdraw_from(self, room_id: str, player_id: str) -> None:
+        changed = await self._store.change_room(room_id, lambda room: withdraw(room, player_id))
+        if isinstance(changed, Room):
+            self._board.publish(changed)
+
+    async def _check_offers(self, room_id: str) -> None:
+        """Free the seats of bots that went away unnoticed, while this process was down, say."""
+        room = await self.get(room_id)
+        gone = [
+            seat.player_id
+            for seat in room.seats
+            if seat.offered and not self._bots.is_offered(seat.player_id)
+        ]
+        if room.state is not RoomState.OPEN or not gone:
+            return
+        for player_id in gone:
+            await self._withdraw_from(room_id, player_id)
+        raise bot_unavailable(gone[0], "has ended its offer")
 
     def _check_ruleset(self, ruleset: str) -> None:
         if ruleset not in self._rulesets:

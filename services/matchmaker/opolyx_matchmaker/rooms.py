@@ -86,6 +86,9 @@ class Seat:
     nonce: bytes = field(default=b"", repr=False)
     """The player's share in the dice; never shown."""
 
+    offered: bool = False
+    """Whether it has the seat by an offer, and loses it with that until the start."""
+
     bots_only: bool = False
     """Whether this bot doesn't play with people."""
 
@@ -274,9 +277,9 @@ def remove_bot(room: Room, caller_id: str, number: int) -> Room | RoomRefusal:
 
 
 def withdraw(room: Room, player_id: str) -> Room | RoomRefusal:
-    """Take an offered bot out of an open room because its offer ended; never refused when open."""
+    """Take a bot out of an open room because its offer ended; others stay, and so does a game."""
     number = room.seat_of(player_id)
-    if number is None or room.state is not RoomState.OPEN:
+    if number is None or room.state is not RoomState.OPEN or not room.seats[number].offered:
         return room
     return _without(room, number)
 

@@ -23,6 +23,7 @@ def room_body(room: Room) -> str:
                     "name": seat.name,
                     "policy": seat.policy,
                     "nonce": seat.nonce.hex(),
+                    "offered": seat.offered,
                     "bots_only": seat.bots_only,
                     "people_only": seat.people_only,
                     "min_rating": seat.min_rating,
@@ -83,7 +84,8 @@ def _read_seat(seat: dict[str, Any]) -> Seat:
         policy=seat["policy"],
         nonce=bytes.fromhex(seat["nonce"]),
         bots_only=seat["bots_only"],
-        people_only=seat.get("people_only", False),  # absent in what older versions stored
+        offered=seat.get("offered", False),  # this and those below are absent in older rooms
+        people_only=seat.get("people_only", False),
         min_rating=seat.get("min_rating"),
         max_rating=seat.get("max_rating"),
     )

@@ -64,6 +64,9 @@ class Plan:
     minutes: float = 20.0
     """No further kill after so long."""
 
+    most_pause_s: float = 2.0
+    """Most seconds before that, for clients to come back."""
+
     seed: int = 1
     """Where the moments are drawn from."""
 
@@ -206,6 +209,7 @@ class Chaos:
 
     async def _let_play(self) -> None:
         """Until a random number of commands more was acknowledged: kills are to meet moves."""
+        await asyncio.sleep(self._rng.uniform(0, self._plan.most_pause_s))
         goal = self._acknowledged + self._rng.randint(0, self._plan.most_commands)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PLAY_SECONDS):

@@ -7,24 +7,32 @@ from pathlib import Path
 import pytest
 
 from opolyx_sdk import AsyncClient, ClientOptions, Game
+from opolyx_sdk._backoff import Outage
 from support_engine import awaited, people, running_engine
 from support_proxy import FlakyProxy
 
 CLIENTS = 100
-HINT_MS = 1_000
+HINT_S = 1.0
 
 
 @pytest.mark.timeout(120)
 async def test_clients_of_a_drained_server_wait_as_told_and_come_back_spread(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Case A-30: the real thing, smaller."""
-    loop = asyncio.get_running_loop()
-    came: list[float] = []
+    first_waits: dict[Outage, float] = {}
+    lost = Outage.lost
+
+    def noting_lost(outage: Outage, *, heard: bool, hint_s: float | None) -> float:
+        wait_s = lost(outage, heard=heard, hint_s=hint_s)
+        first_waits.setdefault(outage, wait_s)
+        return wait_s
+
+    monkeypatch.setattr(Outage, "lost", noting_lost)
     options = ClientOptions(connect_timeout_s=2)
     async with AsyncExitStack() as stack:
         network = await stack.enter_async_context(FlakyProxy(1))
-        async with running_engine(tmp_path, drain_retry_ms=HINT_MS) as engine:
+        async with running_engine(tmp_path, drain_retry_ms=round(HINT_S * 1_000)) as engine:
             network.port = engine.port
             game_id = await engine.new_game(people(2))
             games: list[Game] = []
@@ -36,8 +44,6 @@ async def test_clients_of_a_drained_server_wait_as_told_and_come_back_spread(
                 entry = client.play(game_id) if number < 2 else client.watch(game_id)
                 games.append(await stack.enter_async_context(entry))
             before = await (await engine.caller("p_0")).game(game_id)
-            network.on_link = lambda link: came.append(loop.time())
-            drained_at = loop.time()
         async with running_engine(tmp_path) as engine:
             network.port = engine.port
             async with asyncio.timeout(60):
@@ -51,6 +57,6 @@ async def test_clients_of_a_drained_server_wait_as_told_and_come_back_spread(
             async with asyncio.timeout(30):
                 for game in games:
                     assert seq == (await anext(game)).seq
-    assert min(came) - drained_at >= HINT_MS / 1_000
-    tenths = {round((each - min(came)) * 10) for each in came}
-    assert len(tenths) >= 5, "all came back at once"
+    assert CLIENTS == len(first_waits)
+    assert all(HINT_S <= wait_s <= 2 * HINT_S for wait_s in first_waits.values())
+    assert len({round(wait_s, 1) for wait_s in first_waits.values()}) >= 5, "all at once"

@@ -18,6 +18,7 @@ from opolyx_sdk.cli.arena import arena
 from opolyx_sdk.cli.bot import bot
 from opolyx_sdk.cli.leaderboard import leaderboard
 from opolyx_sdk.cli.profile import profile
+from opolyx_sdk.cli.replay import replay
 from opolyx_sdk.errors import OpolyxError
 
 
@@ -38,6 +39,7 @@ app.command(profile)
 app.command(leaderboard)
 app.command(admin)
 app.command(arena)
+app.command(replay)
 
 _FAILED = 1
 _UNUSABLE = 2

@@ -35,11 +35,18 @@ def verify_file(path: Path) -> Verification:
     Raises:
         OSError: it can't be read.
     """
+    data = read_replay(path)
+    return _too_large() if len(data) > _LARGEST else verify_replay(data)
+
+
+def read_replay(path: Path) -> bytes:
+    """The bytes of a replay file; of one that is too large for a game, no more than shows that.
+
+    Raises:
+        OSError: it can't be read.
+    """
     with path.open("rb") as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        return _too_large()
-    return verify_replay(data)
+        return file.read(_LARGEST + 1)
 
 
 def _too_large() -> Verification:

@@ -1,0 +1,113 @@
+"""`opolyx replay`: what a bot would have done in a game that was played."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+from cyclopts import Parameter
+
+from opolyx_sdk.errors import OpolyxError
+
+if TYPE_CHECKING:
+    from opolyx_sdk.actions import Action
+    from opolyx_sdk.local.ghost import GhostMove
+
+_SHOWN_CHOICES: Final = 12
+
+
+def replay(
+    file: Path,
+    /,
+    *,
+    as_: Annotated[int | None, Parameter(name="--as")] = None,
+    bot: str | None = None,
+    all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Show the first decision of a game in which your bot would have acted otherwise.
+
+    The game goes on as it was played; the bot is only asked.
+
+    Parameters
+    ----------
+    file
+        The replay.
+    as_
+        The seat that the bot looks over the shoulder of, from 0.
+    bot
+        The bot: MODULE:CLASS or FILE.py:CLASS.
+    all_
+        Show every such decision.
+    as_json
+        Print one JSON object.
+    """
+    if as_ is None or bot is None:
+        raise OpolyxError("say whose place which bot takes: --as SEAT --bot MODULE:CLASS")
+    from opolyx_sdk.bot_loading import load_bot
+    from opolyx_sdk.local.ghost import GhostRun
+
+    run = GhostRun(_read(file), as_, load_bot(bot)())
+    asked, found = 0, []
+    for move in run.moves():
+        asked += 1
+        if move.differs:
+            found.append(move)
+            if not all_:
+                break
+    if as_json:
+        moves = [_fields(move) for move in found]
+        print(json.dumps({"game_id": run.game_id, "seat": as_, "asked": asked, "moves": moves}))
+        return 0
+    for move in found:
+        _show(move, run.name)
+    name = bot.rpartition(":")[2]
+    if not found:
+        print(f"{name} would have acted as {run.name} did in all {asked} decisions")
+    elif all_:
+        print(f"{len(found)} of {asked} decisions differ")
+    return 0
+
+
+def _read(file: Path) -> bytes:
+    from opolyx_sdk.local.verify import read_replay
+
+    try:
+        return read_replay(file)
+    except OSError as error:
+        raise OpolyxError(f"can't read {file}: {error.strerror}") from error
+
+
+def _show(move: "GhostMove", name: str) -> None:
+    from opolyx_sdk.cli.output import spoken
+
+    seat = move.view.player(move.decision.seat)
+    print(
+        f"update {move.update}, round {move.round}: {spoken(move.decision.phase)}, on square"
+        f" {seat.position} with {seat.cash}k"
+    )
+    print(f"  {name}: {move.played if move.played is not None else 'let the clock run out'}")
+    refused = f"  (refused: {move.refusal})" if move.refusal else ""
+    print(f"  your bot: {move.ghost}{refused}")
+    choices = [str(action) for action in move.decision.legal_actions]
+    more = len(choices) - _SHOWN_CHOICES
+    shown = ", ".join(choices[:_SHOWN_CHOICES]) + (f" and {more} more" if more > 0 else "")
+    print(f"  of: {shown}")
+
+
+def _fields(move: "GhostMove") -> dict[str, object]:
+    return {
+        "update": move.update,
+        "round": move.round,
+        "phase": move.decision.phase.name.lower(),
+        "decision_id": move.decision.decision_id,
+        "played": _action(move.played),
+        "ghost": _action(move.ghost),
+        "refusal": move.refusal or None,
+        "legal_actions": [_action(action) for action in move.decision.legal_actions],
+    }
+
+
+def _action(action: "Action | None") -> dict[str, object] | None:
+    """An action by its name and its fields."""
+    return None if action is None else {"action": type(action).__name__, **asdict(action)}

@@ -36,6 +36,7 @@ from opolyx_rules.events import (
 from opolyx_rules.ids import (
     BANK,
     CASH_CARD,
+    CASH_FORFEIT,
     CASH_RENT,
     CASH_RENT_TAX,
     CASH_SALARY,
@@ -524,6 +525,20 @@ def test_red_packet_splits_the_same_total_at_drawn_points(
     act(state, PAY_DEBT_BY[0])
 
     assert [13_500, *[15_000 + share for share in shares]] == state.cash
+
+
+@pytest.mark.rule("CHANCE-8", "DEBT-5")
+@pytest.mark.parametrize("ruleset", FORTUNE)
+def test_red_packet_beyond_ones_means_is_shared_by_its_drawn_claims(ruleset: str) -> None:
+    """Of 1500 owed as 400, 700 and 400, the 901 at hand give three fifths, and one to the bank."""
+    state = table(ruleset, deck=["charity_dinner"], at={0: 4}, cash={0: 901})
+    act(state, ROLL_BY[0], dice=(1, 2), packet=[400, 1_100])
+
+    log = act(state, DECLARE_BANKRUPTCY_BY[0])
+
+    assert [0, 15_240, 15_420, 15_240] == state.cash
+    assert 1 == paid(log, CASH_FORFEIT)
+    assert 1 == state.out_order[0]
 
 
 @pytest.mark.rule("CHANCE-8")

@@ -13,6 +13,7 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.table import Step, Table
 from opolyx_rules.ids import PHASE_BUY, PHASE_ROLL
 from opolyx_rules.queries import awaited_phase, awaited_seat
+from opolyx_rules.views import state_digest
 from support_engine import Caller, Engine, awaited, people, running_engine, seed_with
 
 ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
@@ -288,3 +289,37 @@ async def test_an_offer_is_answered_by_its_recipient_alone(engine: Engine) -> No
     assert 15_000 - 400 == after.view.players[proposer].cash
     late = await callers[recipient].submit(game_id, "y2", offer.decision_id, **accept)
     assert refusal_pb2.REFUSAL_REASON_OFFER_CLOSED == late.refusal.reason
+
+
+async def test_checking_trades_leaves_no_trace(engine: Engine) -> None:
+    game_id, callers, before = await opened(engine)
+    seat = awaited(before.decisions).seat
+    stream = await callers[seat].play(game_id)
+    await stream.next("attached")
+    await stream.drained()
+    actor = engine.service.registry.find_running(game_id)
+    assert actor is not None
+    table, digest = actor.table, state_digest(actor.table.state)
+    for want_cash in (900, 499, 10_000_000, 0):
+        trade = action_pb2.ProposeTrade(
+            recipient=1 - seat, give_cash=1_000, want_cash=want_cash, give_squares=[1, 1]
+        )
+        for caller in callers:
+            for squares in ([], [1], [1, 1]):
+                trade.ClearField("give_squares")
+                trade.give_squares.extend(squares)
+                request = pb.CheckTradeRequest(game_id=game_id, trade=trade)
+                await caller.engine.CheckTrade(request, metadata=caller.metadata)
+    assert actor.table is table
+    assert digest == state_digest(table.state)
+    assert [] == await stream.drained(), "nobody is told of it"
+    assert 1 == len(await engine.store.records(game_id, -1, 10))
+    assert [] == await engine.store.facts(0, 10)
+    after = await callers[seat].game(game_id)
+    before.now_unix_ms = after.now_unix_ms
+    before.ClearField("connected_seats")
+    after.ClearField("connected_seats")
+    before.your_seat = after.your_seat
+    assert before == after
+    rolled = await callers[seat].submit(game_id, "c", awaited(after.decisions).decision_id, **ROLL)
+    assert 1 == rolled.accepted.seq

@@ -196,6 +196,7 @@ class EmbeddedServer:
             on_drain=say_goodbye,
         )
         engine.on_operator_drain = server.not_ready
+        engine.metrics.revocations_followed.set(1)  # the matchmaker is asked itself
         self._server = await stack.enter_async_context(server)
         await stack.enter_async_context(progression)
 

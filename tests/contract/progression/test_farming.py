@@ -80,6 +80,7 @@ async def settled(
 async def test_a_44_fifty_surrenders_in_round_3_pay_nobody(
     store: SqliteStore, ruleset: str
 ) -> None:
+    """Case A-44: a helper who gives up at once, again and again."""
     state = ended_by_surrender(ruleset, 3)
 
     for number in range(1, 51):
@@ -99,6 +100,7 @@ async def test_a_44_fifty_surrenders_in_round_3_pay_nobody(
 async def test_a_44_who_idles_until_surrendered_pays_nobody(
     store: SqliteStore, ruleset: str
 ) -> None:
+    """Case A-44: a helper who does nothing, until the clock gives up."""
     state = ended_by_idling(ruleset)
 
     entries = await settled(store, state)

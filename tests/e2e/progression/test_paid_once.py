@@ -29,7 +29,7 @@ async def played(ada: AsyncClient, bo: AsyncClient, game_id: str) -> None:
 @pytest.mark.rule("XP-7")
 @pytest.mark.timeout(180)
 async def test_a_43_server_killed_the_moment_a_game_ends_pays_it_once(tmp_path: Path) -> None:
-    """Killed at the end, and twice more after a start, before or after the payment."""
+    """Case A-43: killed at the end, and twice more after a start, before or after the payment."""
     async with (
         ServeProcess(tmp_path) as server,
         AsyncClient(server.address, options=PATIENT) as ada,
@@ -56,6 +56,7 @@ async def test_a_43_server_killed_the_moment_a_game_ends_pays_it_once(tmp_path: 
 @pytest.mark.rule("XP-7")
 @pytest.mark.timeout(120)
 async def test_a_43_player_who_reconnects_five_times_is_paid_once(tmp_path: Path) -> None:
+    """Case A-43: who comes back looks at the game again each time."""
     async with (
         EmbeddedServer(tmp_path, seed="paid") as server,
         AsyncClient(server.address) as ada,

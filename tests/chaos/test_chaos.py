@@ -5,7 +5,7 @@ import pytest
 from support_chaos import Chaos, Plan
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 async def test_a_server_killed_under_running_games_loses_nothing_and_repeats_nothing() -> None:
     plan = Plan(kills=5, games=8, round_cap=5, most_commands=20, most_pause_s=0.5, seed=7)
     summary = await Chaos(plan).run()

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from opolyx_engine.record import command_key
 from opolyx_rules.actions import TIME_OUT
 from opolyx_sdk import AsyncClient, ClientOptions, RoomOptions, SteadyBot
 from opolyx_sdk._mirror import Mirror
@@ -406,12 +407,14 @@ class Chaos:
             "SELECT command_id, seq, body FROM engine_records WHERE game_id = ?", (game_id,)
         ).fetchall()
         log: dict[str, tuple[int, int]] = {}
-        for command_id, seq, body in rows:
-            if not command_id:
+        for key, seq, body in rows:
+            if not key:
                 continue
+            seat = json.loads(body.split(b"\n")[0])["action"][1]
+            command_id = key.removeprefix(command_key(seat, ""))
             if command_id in log:
                 self._summary.wrong(f"{game_id}: command {command_id} was applied twice")
-            log[command_id] = (json.loads(body.split(b"\n")[0])["action"][1], seq)
+            log[command_id] = (seat, seq)
         for command_id, told in ledger.acknowledged.items():
             if log.get(command_id) != told:
                 self._summary.wrong(

@@ -66,6 +66,8 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self.faults: list[str] = []
         self.is_down = False
         self.created = 0
+        self.before_create: Callable[[], None] = lambda: None
+        self.after_create: Callable[[], None] = lambda: None
         self.tokens: list[str] = []
         self.watches = 0
         self._facts: list[allocation_pb.Fact] = []
@@ -95,6 +97,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self, request: allocation_pb.CreateGameRequest, context: Any
     ) -> allocation_pb.CreateGameResponse:
         await self._see(context)
+        self.before_create()
         fault = self.faults.pop(0) if self.faults else ""
         if fault == UNAVAILABLE:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
@@ -113,6 +116,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
             self.created += 1
         elif known != request:
             await _abort(context, FailedPrecondition("GAME_CONFLICT", "other contents"))
+        self.after_create()
         if fault == LOST_REPLY:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "the reply was lost")
         return allocation_pb.CreateGameResponse(game_id=request.game_id)
@@ -198,6 +202,7 @@ class Peers:
     progression: FakeProgression
     engine_channel: grpc.aio.Channel
     progression_channel: grpc.aio.Channel
+    address: str = ""
 
 
 @dataclass
@@ -306,7 +311,7 @@ async def fake_peers() -> AsyncIterator[Peers]:
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as one,
         grpc.aio.insecure_channel(f"127.0.0.1:{port}") as other,
     ):
-        yield Peers(engine, progression, one, other)
+        yield Peers(engine, progression, one, other, f"127.0.0.1:{port}")
     await server.stop(0)
 
 

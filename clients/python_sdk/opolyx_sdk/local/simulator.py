@@ -60,19 +60,20 @@ def simulate(
         BotError: a bot failed, and `strict` is set.
     """
     _check(ruleset, bots)
-    seed = str(seed)
-    game_id, secret = seeded_game_id(seed, number), seeded_secret(seed, number)
-    header = _header(ruleset, bots, game_id, secret, options)
-    game = LocalGame(header, SeededChance(header.game_key(secret)))
+    policies = [bot if isinstance(bot, str) else "" for bot in bots]
+    names = options.names or tuple(
+        bot.capitalize() if isinstance(bot, str) else type(bot).__name__ for bot in bots
+    )
+    game, secret = set_up(ruleset, policies, names, str(seed), number, options)
     with Budget(budget_s) as budget:
-        luck = BuiltInLuck(seed, game_id)
+        luck = BuiltInLuck(str(seed), game.header.game_id)
         players = [
-            _player(seat, bot, header.seats[seat].name, budget, luck, strict=strict)
+            _player(seat, bot, names[seat], budget, luck, strict=strict)
             for seat, bot in enumerate(bots)
         ]
         steps = _play(game, players)
     return GameRecord(
-        header=header,
+        header=game.header,
         secret=secret,
         steps=tuple(steps),
         result=sdk_result(game.state),
@@ -127,26 +128,42 @@ def _check(ruleset: str, bots: Sequence[Bot | str]) -> None:
         raise ValueError("one bot object sits on two seats: make one for each")
 
 
-def _header(
-    ruleset: str, bots: Sequence[Bot | str], game_id: str, secret: bytes, options: TableOptions
-) -> replay.Header:
+def set_up(
+    ruleset: str,
+    policies: Sequence[str],
+    names: Sequence[str],
+    seed: str,
+    number: int,
+    options: TableOptions = _PLAIN,
+) -> tuple[LocalGame, bytes]:
+    """A game before its first roll, and its secret.
+
+    Args:
+        ruleset: as `simulate` takes it.
+        policies: for each seat the built-in bot's name; empty for others.
+        names: of the seats.
+        seed: as `simulate` takes it.
+        number: as `simulate` takes it.
+        options: as `simulate` takes it.
+
+    Raises:
+        ValueError: see `simulate`.
+    """
     house = dict(options.house)
-    names = options.names or tuple(
-        bot.capitalize() if isinstance(bot, str) else type(bot).__name__ for bot in bots
-    )
-    nonces = options.nonces or (b"",) * len(bots)
-    if not len(names) == len(nonces) == len(bots):
+    nonces = options.nonces or (b"",) * len(policies)
+    if not len(names) == len(nonces) == len(policies):
         raise ValueError("names and nonces must be as many as the seats")
-    return replay.Header(
-        game_id=game_id,
+    secret = seeded_secret(seed, number)
+    header = replay.Header(
+        game_id=seeded_game_id(seed, number),
         ruleset=ruleset,
         ruleset_digest=replay.with_options(RULESETS[ruleset], house).digest(),
         options=house,
         seats=tuple(
             replay.SeatRecord(
                 name=names[seat],
-                kind="built_in" if isinstance(bot, str) else "bot",
-                policy=bot if isinstance(bot, str) else "",
+                kind="built_in" if policy else "bot",
+                policy=policy,
                 nonce=nonces[seat].hex(),
                 cards={
                     str(square): bonus
@@ -154,11 +171,12 @@ def _header(
                 },
                 vip=seat in options.vip,
             )
-            for seat, bot in enumerate(bots)
+            for seat, policy in enumerate(policies)
         ),
         commitment=commitment_of(secret).hex(),
         started_unix_ms=0,
     )
+    return LocalGame(header, SeededChance(header.game_key(secret))), secret
 
 
 def _player(

@@ -88,6 +88,22 @@ async def test_room_is_read_as_it_was_written(store: Store) -> None:
     assert await store.get_room("r_9") is None
 
 
+async def test_all_that_a_seat_says_is_kept(store: Store) -> None:
+    picky = Seat(
+        Occupant.BOT,
+        "b_robo",
+        "Robo",
+        offered=True,
+        bots_only=True,
+        people_only=True,
+        min_rating=-5,
+        max_rating=7,
+    )
+    made = await opened(store, 1, person("host1"), picky)
+
+    assert made == await store.get_room("r_1")
+
+
 async def test_same_request_makes_one_room(store: Store) -> None:
     first = await opened(store, 1)
 

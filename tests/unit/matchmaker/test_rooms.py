@@ -32,7 +32,7 @@ ADA = Seat(Occupant.PERSON, "p_ada", "Ada")
 BO = Seat(Occupant.PERSON, "p_bo", "Bo")
 CY = Seat(Occupant.PERSON, "p_cy", "Cy")
 STEADY = Seat(Occupant.BUILT_IN, name="Steady 1", policy="steady")
-ROBO = Seat(Occupant.BOT, "b_robo", "Robo")
+ROBO = Seat(Occupant.BOT, "b_robo", "Robo", offered=True)
 
 
 def room_of(*seats: Seat, **fields: Any) -> Room:
@@ -171,6 +171,52 @@ def test_withdrawn_bot_leaves_an_open_room_but_no_game() -> None:
     assert (ADA, OPEN_SEAT) == done(withdraw(room_of(ADA, ROBO), "b_robo")).seats
     started = room_of(ADA, ROBO, state=RoomState.STARTED)
     assert started == withdraw(started, "b_robo")
+
+
+def test_bot_that_joined_by_itself_has_no_offer_to_lose() -> None:
+    room = room_of(ADA, replace(ROBO, offered=False))
+
+    assert room == withdraw(room, "b_robo")
+
+
+def test_bot_that_plays_people_only_and_other_bots_never_meet() -> None:
+    proud = replace(ROBO, people_only=True)
+
+    assert (
+        ROBO.player_id
+        == done(add_bot(room_of(ADA, OPEN_SEAT), "p_ada", proud, 1)).seats[1].player_id
+    )
+    for other in (STEADY, replace(ROBO, player_id="b_other")):
+        with_other, with_proud = room_of(ADA, other, OPEN_SEAT), room_of(ADA, proud, OPEN_SEAT)
+        assert RefusalKind.BOT_UNAVAILABLE == refused(add_bot(with_other, "p_ada", proud, None))
+        assert RefusalKind.BOT_UNAVAILABLE == refused(add_bot(with_proud, "p_ada", other, None))
+    assert isinstance(join(room_of(ADA, proud, OPEN_SEAT), BO), Room)
+
+
+def test_rating_that_is_needed_and_not_known_is_asked_for() -> None:
+    picky = replace(ROBO, min_rating=1000, max_rating=1200)
+
+    seating = add_bot(room_of(ADA, BO, OPEN_SEAT), "p_ada", picky, None)
+    joining = join(room_of(ADA, picky, OPEN_SEAT), BO)
+
+    assert isinstance(seating, RoomRefusal)
+    assert isinstance(joining, RoomRefusal)
+    assert {"p_ada", "p_bo"} == seating.unrated
+    assert {"p_bo"} == joining.unrated, "Ada's was looked at when the bot was seated"
+
+
+@pytest.mark.parametrize(
+    ("rating", "welcome"), [(999, False), (1000, True), (1200, True), (1201, False)]
+)
+def test_rating_out_of_a_bots_range_keeps_both_apart(rating: int, welcome: bool) -> None:
+    picky = replace(ROBO, min_rating=1000, max_rating=1200)
+    ratings = {"p_ada": rating, "p_bo": rating}
+
+    seating = add_bot(room_of(ADA, OPEN_SEAT), "p_ada", picky, None, ratings)
+    joining = join(room_of(ADA, picky, OPEN_SEAT), BO, ratings)
+
+    assert welcome == isinstance(seating, Room) == isinstance(joining, Room)
+    assert isinstance(add_bot(room_of(picky, OPEN_SEAT), "p_ada", STEADY, None), Room)
 
 
 @pytest.mark.rule("TABLE-3")

@@ -117,8 +117,8 @@ def change(
         return after
     db.execute("SAVEPOINT change_room")
     try:
+        _move(db, before, after, capacity)  # first, as it is what may be refused
         _write(db, before, after)
-        _move(db, before, after, capacity)
     except _Refused as refused:
         db.execute("ROLLBACK TO change_room")
         return refused.refusal

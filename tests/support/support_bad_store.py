@@ -33,6 +33,9 @@ class BadStore:
         self.readable = asyncio.Event()
         """Reads of games wait for it."""
         self.readable.set()
+        self.writable = asyncio.Event()
+        """Appends wait for it."""
+        self.writable.set()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -56,6 +59,7 @@ class BadStore:
         if self.every and self.appends % self.every == 0:
             fault = FAULTS[self.appends // self.every % 3]
         await asyncio.sleep(self.delay_s)
+        await self.writable.wait()
         if fault == "busy":
             raise StoreBusy("STORE_UNAVAILABLE", "too many writes wait")
         if fault == "lost":

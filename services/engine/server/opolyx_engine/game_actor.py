@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from opolyx_engine.admission import admit, excluded
-from opolyx_engine.command import BUSY, STORE_AWAY, TOO_FAST, Answer, Command
+from opolyx_engine.command import BUSY, STORE_AWAY, Answer, Command
 from opolyx_engine.errors import store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
 from opolyx_engine.game_log import GameLog, LogMoved, failure_kind
@@ -22,8 +22,8 @@ from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.rates import Bucket
 from opolyx_engine.recent_commands import RecentCommands
+from opolyx_engine.replies import Replies
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
 from opolyx_engine.table import Step, Table
@@ -113,7 +113,7 @@ class GameActor:
         settings = tools.settings
         self._game_log = GameLog(tools.store, tools.clock, tools.metrics, settings.snapshot_every)
         self._inbox = Inbox(settings.most_waiting_commands)
-        self._rates: dict[int, Bucket] = {}
+        self._replies = Replies(table.header.game_id, tools.metrics, settings)
         self._void_requests: list[tuple[str, asyncio.Future[int]]] = []
         self._faulty = False
         self._wake = asyncio.Event()
@@ -205,12 +205,12 @@ class GameActor:
         if refusal := excluded(self.table, command):
             self._refuse_at_once(command, refusal)
         elif self.stopped:
-            self._answer(command, self._retry(STORE_AWAY))
+            self._replies.send(command, self._replies.retry(STORE_AWAY))
         elif self._inbox.put(command):
             self._tools.metrics.commands_waiting.inc()
             self._wake.set()
         else:
-            self._answer(command, self._retry(BUSY))
+            self._replies.send(command, self._replies.retry(BUSY))
 
     async def end_as_void(self, reason: str) -> int:
         """End the game without a result; its life afterwards, FINISHED if it was over before.
@@ -320,9 +320,9 @@ class GameActor:
 
     async def _take(self, command: Command) -> None:
         """Answer one command: what was answered before, a refusal, or what it causes."""
-        answer = self._answers.recent(command) or self._too_fast(command)
+        answer = self._answers.recent(command) or self._replies.too_fast(command)
         if answer is not None:
-            self._answer(command, answer)
+            self._replies.send(command, answer)
             return
         admitted = admit(self.table, command)
         try:
@@ -331,10 +331,10 @@ class GameActor:
             else:
                 answer = await self._commit(admitted, command.command_id)
         except BaseException:
-            self._answer(command, self._retry(STORE_AWAY))
+            self._replies.send(command, self._replies.retry(STORE_AWAY))
             raise
         self._answers.keep(command, answer)
-        self._answer(command, answer)
+        self._replies.send(command, answer)
 
     async def _take_due(self, due_ms: int, now_ms: int) -> None:
         action = self.table.clocks.due_action(self.table.state, now_ms)
@@ -382,24 +382,24 @@ class GameActor:
     # Commands that need no turn in the task: nothing they ask can take effect any more.
 
     def _refuse_at_once(self, command: Command, refusal: Refusal) -> None:
-        answer = self._answers.recent(command) or self._too_fast(command)
+        answer = self._answers.recent(command) or self._replies.too_fast(command)
         if answer is not None:
-            self._answer(command, answer)
+            self._replies.send(command, answer)
             return
         if not self._answers.needs_store(command):
-            self._answer(command, Answer(refusal=refusal))
+            self._replies.send(command, Answer(refusal=refusal))
             return
         try:
             self._tools.tasks.start(self._take_late(command, refusal), name="late command")
         except RuntimeError:  # the server goes away
-            self._answer(command, self._retry(STORE_AWAY))
+            self._replies.send(command, self._replies.retry(STORE_AWAY))
 
     async def _take_late(self, command: Command, refusal: Refusal) -> None:
         try:
             answer = await self._answers.instead_of(command, refusal)
         except ServiceError:
-            answer = self._retry(STORE_AWAY)
-        self._answer(command, answer)
+            answer = self._replies.retry(STORE_AWAY)
+        self._replies.send(command, answer)
 
     # Ends that the rules don't know.
 
@@ -432,44 +432,7 @@ class GameActor:
         self.stopped = True
         self.hub.release(last_frame)
 
-    # Answers.
-
-    def _too_fast(self, command: Command) -> Answer | None:
-        """A refusal if the seat sends too much; spectators change nothing, and cost nothing."""
-        if command.seat is None:
-            return None
-        settings = self._tools.settings
-        rate = self._rates.get(command.seat)
-        if rate is None:
-            rate = Bucket(settings.commands_per_second, settings.command_burst)
-            self._rates[command.seat] = rate
-        wait_ms = rate.wait_ms(command.arrived_ms)
-        if not wait_ms:
-            return None
-        numbers = (
-            ("commands_per_second", settings.commands_per_second),
-            ("retry_after_ms", wait_ms),
-        )
-        return Answer(refusal=Refusal(TOO_FAST, "", numbers))
-
-    def _answer(self, command: Command, answer: Answer) -> None:
-        action = command.action
-        name = "unknown" if isinstance(action, Refusal) else NAMES[action[KIND]]
-        outcome = "accepted"
-        if answer.refusal is not None:
-            outcome = "refused"
-            self._tools.metrics.refused(answer.refusal.reason)
-        elif answer.retry_after_ms:
-            outcome = "retry"
-            self._tools.metrics.retries.labels(answer.retry_reason.lower()).inc()
-        self._tools.metrics.commands.labels(name, outcome).inc()
-        try:
-            command.reply(answer)
-        except Exception:  # who asked is at fault, not the game
-            _log.exception("reply_failed", game_id=self.game_id)
-
-    def _retry(self, reason: str) -> Answer:
-        return Answer(retry_after_ms=self._tools.settings.store_retry_ms, retry_reason=reason)
+    # Failures, and the end of the task.
 
     def _note_failure(self, error: ServiceError) -> None:
         self._tools.metrics.append_failures.labels(failure_kind(error)).inc()

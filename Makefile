@@ -152,7 +152,7 @@ quick: setup ## Check format, lint, imports, proto and generated code: seconds
 
 .PHONY: types
 types: setup ## Check the types of all packages, tests and tools
-	$(BIN)/mypy $(PACKAGES) tests tools
+	$(BIN)/mypy $(PACKAGES) clients/python_sdk/examples tests tools
 
 .PHONY: breaking
 breaking: setup ## Compare the contract with the released one, proto/baseline.binpb

@@ -27,6 +27,7 @@ PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 RESOLUTIONS: Final = ("lowest-direct", "highest")
 TOO_OLD: Final = ("protobuf<6.31.1", "grpcio<1.80")
 
+_LONGEST_S: Final = 900
 _TRY: Final = """
 import importlib, pathlib, pkgutil, sys
 import opolyx_sdk, opolyx_sdk.testing
@@ -174,7 +175,13 @@ def run(
         if name not in {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONHOME"}
     }
     return subprocess.run(  # noqa: S603 - our own commands
-        [found, *arguments], cwd=cwd, check=check, env=environment, capture_output=True, text=True
+        [found, *arguments],
+        cwd=cwd,
+        check=check,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_LONGEST_S,
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 bot = App(name="bot", help="Let a bot of your own play live games.", help_format="plaintext")
 
+_MANY: Final = Parameter(consume_multiple=True, negative="")
 _FAILED: Final = 1
 _PATIENCE_S: Final = 600.0
 
@@ -42,11 +43,11 @@ class Play:
     quick_match: Annotated[bool, Parameter(negative="")] = False
     """Look for opponents, and play the game that is found."""
 
-    modes: Annotated[tuple[str, ...], Parameter(negative="")] = ()
+    modes: Annotated[tuple[str, ...], _MANY] = ()
     """Rulesets, mode@edition: those it is offered for (all by default), or the one to play
     (blitz@full by default)."""
 
-    against: Annotated[tuple[str, ...], Parameter(negative="")] = ("steady", "steady", "steady")
+    against: Annotated[tuple[str, ...], _MANY] = ("steady", "steady", "steady")
     """Built-in bots to play against: steady, random or trader."""
 
     seats: Annotated[int, Parameter(validator=Number(gte=2, lte=6))] = 4

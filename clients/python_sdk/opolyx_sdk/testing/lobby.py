@@ -94,9 +94,8 @@ class Lobby:
         return self.put(room)
 
     def _join(self, room_id: str, code: str) -> dict[str, object]:
-        room = next(
-            one for one in self.rooms.values() if room_id == one.room_id or code == one.code
-        )
+        by_code = {one.code: one for one in self.rooms.values()}
+        room = self.rooms[room_id] if room_id else by_code[code]
         seat = self._first_open(room)
         self._where = CurrentGame(room.room_id, "", seat)
         return {"room": self._seat(room, self._person(seat)), "seat": seat}

@@ -1,10 +1,11 @@
 """Who is matched with whom."""
 
 import random
-import time
+from heapq import heappop
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opolyx_matchmaker.quick_match import (
@@ -99,34 +100,43 @@ def test_companions_are_counted_up_to_the_seats() -> None:
     assert 0 == companions(tickets[:1], 1000, RULES)[1]
 
 
-def test_thousands_who_do_not_fit_are_looked_through_at_once() -> None:
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one for each node of the tree that is looked at."""
+    looks: list[int] = []
+
+    def counted(nodes: list[tuple[int, int]]) -> tuple[int, int]:
+        looks.append(1)
+        return heappop(nodes)
+
+    monkeypatch.setattr("opolyx_matchmaker.quick_match.heappop", counted)
+    return looks
+
+
+def test_thousands_who_do_not_fit_are_looked_through_at_once(looked_at: list[int]) -> None:
     """It runs beside all calls, twice a second: looking at each pair took seconds."""
     far = [ticket(number, rating=300 * number, since_ms=0) for number in range(4000)]
     alike = [ticket(number, rating=0) for number in range(4000, 8000)]
 
-    started = time.process_time()
     tables = find_tables([*far, *alike], 1000, RULES)
     counted = companions(far, 1000, RULES)
-    seconds = time.process_time() - started
 
     assert 2000 == len(tables)
     assert 4000 == len(counted)
-    assert seconds < 1.5
+    assert len(looked_at) < 30 * 12_000
 
 
-def test_thousands_who_come_at_once_are_seated_at_once() -> None:
+def test_thousands_who_come_at_once_are_seated_at_once(looked_at: list[int]) -> None:
     """After a pause of the service all windows are wide, so that everybody is near everybody."""
     chance = random.Random(1)
     crowd = [
         ticket(number, seats=4, since_ms=0, rating=chance.randrange(3000)) for number in range(8000)
     ]
 
-    started = time.process_time()
     tables = find_tables(crowd, 100_000, RULES)
-    seconds = time.process_time() - started
 
     assert len(tables) > 1900
-    assert seconds < 2.5
+    assert len(looked_at) < 30 * 8000
 
 
 TICKETS = st.lists(
@@ -145,7 +155,7 @@ TICKETS = st.lists(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TICKETS)
 def test_tables_are_full_of_different_people_within_the_window(tickets: list[Ticket]) -> None:
     tables = find_tables(tickets, 100_000, RULES)
@@ -164,7 +174,7 @@ def test_tables_are_full_of_different_people_within_the_window(tickets: list[Tic
         assert not table.bots or all(one.allow_bots for one in table.tickets)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TICKETS, st.randoms(use_true_random=False))
 def test_order_of_tickets_does_not_matter(tickets: list[Ticket], chance: random.Random) -> None:
     shuffled = chance.sample(tickets, len(tickets))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import quick_match_plot
@@ -16,6 +16,7 @@ from quick_match_simulation import POPULATIONS, Outcome, Population, Wish, defau
 
 RULES: Final = MatchRules(window=100, widen_per_second=10, window_cap=400, bots_after_ms=30_000)
 NOW_MS: Final = 100_000
+UNHURRIED: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 SEARCHES: Final = st.lists(
     st.builds(
@@ -68,7 +69,7 @@ def passed_over(tables: list[Table], left: list[Ticket]) -> Iterator[tuple[Ticke
                 yield ticket, table
 
 
-@settings(max_examples=300)
+@settings(UNHURRIED, max_examples=300)
 @given(SEARCHES)
 def test_nobody_who_waited_longer_is_passed_over(tickets: list[Ticket]) -> None:
     tables = find_tables(tickets, NOW_MS, RULES)
@@ -78,7 +79,7 @@ def test_nobody_who_waited_longer_is_passed_over(tickets: list[Ticket]) -> None:
         assert list(table.tickets[1:]) == sorted(table.tickets[1:], key=order)
 
 
-@settings(max_examples=300)
+@settings(UNHURRIED, max_examples=300)
 @given(SEARCHES)
 def test_longest_waiting_who_can_be_seated_is(tickets: list[Ticket]) -> None:
     """Whoever chooses first has a table if any can be made of all who search."""
@@ -92,7 +93,7 @@ def test_longest_waiting_who_can_be_seated_is(tickets: list[Ticket]) -> None:
             assert able[0].ticket_id in seated
 
 
-@settings(max_examples=300)
+@settings(UNHURRIED, max_examples=300)
 @given(SEARCHES)
 def test_no_table_can_be_made_of_those_who_are_left(tickets: list[Ticket]) -> None:
     left = left_of(tickets, find_tables(tickets, NOW_MS, RULES))
@@ -109,7 +110,7 @@ def _has_company(anchor: Ticket, tickets: list[Ticket]) -> bool:
     return len(people) >= anchor.seats - 1
 
 
-@settings(max_examples=60)
+@settings(UNHURRIED, max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 20_000), st.integers(0, 400)), min_size=8, max_size=60),
     st.integers(2, 6),

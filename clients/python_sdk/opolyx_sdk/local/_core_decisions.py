@@ -70,7 +70,9 @@ class DecisionMaker:
         partners = trade_partners(state, seat)
         if offers_left <= 0 or not partners:
             return None
-        board = [state.owner, state.level, state.mortgaged, state.financed]
+        board = [state.owner, state.level, state.financed]
+        if not state.ruleset.trade_mortgaged:
+            board.append(state.mortgaged)
         if board != self._board:
             self._board = [part[:] for part in board]
             self._tradable = {}

@@ -4,6 +4,7 @@ A view is made anew for every step of a game, and most steps change little. So t
 keeps what it made last and makes only what differs; without that everything comes out the same.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from opolyx_rules import engine, views
@@ -93,12 +94,12 @@ class ViewMaker:
 
     def _update_players(self, state: State) -> None:
         """Worth changes with the board and, where something is financed, with the round."""
-        board = [state.owner, state.level, state.mortgaged, state.financed, state.out_order]
+        board = [state.owner, state.financed, state.out_order, state.level, state.mortgaged]
         if board != self._board:
+            for seat in self._worth_changed(state, board):
+                self._worth[seat] = net_worth(state, seat) - state.cash[seat]
+                self._seats[seat] = ()
             self._board = [part[:] for part in board]
-            self._worth = [net_worth(state, seat) - state.cash[seat] for seat in range(state.seats)]
-            self._seats = [()] * state.seats
-            self._players = (None,) * state.seats  # type: ignore[assignment]
         keys: list[tuple[int, ...]] = [
             (
                 state.cash[seat],
@@ -123,6 +124,20 @@ class ViewMaker:
             ]
         )
         self._seats = keys
+
+    def _worth_changed(self, state: State, board: list[list[int]]) -> Iterable[int]:
+        """Seats whose worth may differ from that on the board before: mostly who has just acted."""
+        if board[:3] != self._board[:3]:
+            if not self._board:
+                self._worth, self._seats = [0] * state.seats, [()] * state.seats
+                self._players = (None,) * state.seats  # type: ignore[assignment]
+            return range(state.seats)
+        level, mortgaged = self._board[3:]
+        return {
+            state.owner[square]
+            for square in PROPERTIES
+            if state.level[square] != level[square] or state.mortgaged[square] != mortgaged[square]
+        } - {NOBODY}
 
     def _player(self, state: State, seat: int) -> PlayerView:
         financed, gone = state.financed[seat], state.out_order[seat]

@@ -92,6 +92,15 @@ def test_a_bot_agrees_with_itself_and_is_told_what_it_was_told() -> None:
     assert live.told[-1][1] == ghost.told[-1][1]
 
 
+def test_offers_to_others_are_not_put_to_the_bot() -> None:
+    record = simulate("classic@full", [Proposer(), Taker(), "random"], 3, options=SHORT)
+    found = moves(record.as_replay(), 0, Proposer())
+
+    assert record.reports[0].decisions == len(found)
+    assert [] == [move for move in found if move.differs]
+    assert {0} == {move.decision.seat for move in found}
+
+
 def test_another_bot_differs_where_it_would() -> None:
     data = played(SteadyBot(reserve=9_000), "steady", "random")
     found = moves(data, 0, Spender())

@@ -1,5 +1,7 @@
 """Games in this process: reproducible, recorded, and fair to bots that fail."""
 
+import signal
+import threading
 import time
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from opolyx_sdk import (
 from opolyx_sdk._digest import state_digest
 from opolyx_sdk.enums import EndCause, GameState, OfferCause, Phase, SeatKind
 from opolyx_sdk.events import OfferClosed, TurnEnded, TurnSkipped
-from opolyx_sdk.local import GameRecord, TableOptions, simulate
+from opolyx_sdk.local import GameRecord, SeatReport, TableOptions, simulate
 from opolyx_sdk.local.verify import verify_file, verify_replay
 
 SHORT = TableOptions(house={"round_cap": 12})
@@ -196,13 +198,48 @@ def test_what_the_rules_refuse_is_noted_and_answered_for() -> None:
 
 def test_a_bot_that_is_too_slow_is_interrupted() -> None:
     table = TableOptions(house={"round_cap": 2})
-    report = simulate("blitz@full", [Sleeper(), "steady"], 2, options=table, budget_s=0.02).reports[
+    report = simulate("blitz@full", [Sleeper(), "steady"], 2, options=table, budget_s=0.1).reports[
         0
     ]
 
-    assert report.failures
-    assert {"in BUY: too slow"} == set(report.failures)
+    assert "in BUY: too slow" in report.failures
     assert report.fallbacks == len(report.failures) < report.decisions
+
+
+class Slow(SteadyBot):
+    """Answers, but late, whenever it may buy."""
+
+    def decide(self, view: GameView, decision: Decision) -> Action:
+        until = time.monotonic() + (0.02 if decision.phase is Phase.BUY else 0)
+        while time.monotonic() < until:
+            pass
+        return super().decide(view, decision)
+
+
+def test_where_nothing_can_be_interrupted_a_late_answer_is_not_used() -> None:
+    reports: list[SeatReport] = []
+
+    def play() -> None:
+        table = TableOptions(house={"round_cap": 2})
+        record = simulate("blitz@full", [Slow(), "steady"], 2, options=table, budget_s=0.01)
+        reports.append(record.reports[0])
+
+    thread = threading.Thread(target=play)
+    thread.start()
+    thread.join()
+
+    assert "in BUY: too slow" in reports[0].failures
+    assert reports[0].fallbacks == len(reports[0].failures)
+
+
+def test_the_timer_of_the_process_is_given_back() -> None:
+    handler, before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
+    simulate("blitz@full", steady(2), 2, options=SHORT, budget_s=5)
+    after = signal.getitimer(signal.ITIMER_REAL)
+
+    assert handler is signal.getsignal(signal.SIGALRM)
+    assert bool(before[0]) is bool(after[0])
+    assert after[0] <= before[0]
 
 
 @pytest.mark.parametrize("bot", [Broken, Cheat, Dreamer])
@@ -280,6 +317,23 @@ def test_offers_are_answered_before_the_game_goes_on() -> None:
     assert OfferCause.LAPSED not in closed
     assert all(len(update.view.offers) <= 1 for update in diary.updates)
     assert verify_replay(record.as_replay()).fair
+
+
+class Roller(SteadyBot):
+    """Rolls when it is asked about an offer."""
+
+    def decide(self, view: GameView, decision: Decision) -> Action:
+        if decision.phase is Phase.OFFER:
+            return actions.Roll()
+        return super().decide(view, decision)
+
+
+def test_what_was_not_asked_is_refused() -> None:
+    report = simulate("classic@full", [Proposer(), Roller()], 6, options=SHORT).reports[1]
+
+    assert report.refusals
+    assert {"Roll(): it answers something that was not asked (CLOCK-2)"} == set(report.refusals)
+    assert report.fallbacks == len(report.refusals)
 
 
 class Quitter(SteadyBot):

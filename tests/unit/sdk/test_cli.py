@@ -118,7 +118,8 @@ def test_a_command_that_needs_no_network_loads_no_network(arguments: list[str]) 
         "import sys; from opolyx_sdk.cli import main\n"
         f"try: main({arguments})\n"
         "except SystemExit: pass\n"
-        "heavy = {'grpc', 'google', 'opolyx', 'opolyx_rules', 'opolyx_engine'}\n"
+        "heavy = {'grpc', 'google', 'opolyx', 'opolyx_rules', 'opolyx_engine', 'opolyx_sdk.enums'}\n"
+        f"heavy |= {{'asyncio'}} if {arguments} == ['--help'] else set()\n"
         "print('loaded:', sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

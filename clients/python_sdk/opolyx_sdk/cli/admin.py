@@ -1,13 +1,12 @@
 """`opolyx admin`: what operators see and have done."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from opolyx_sdk.cli.connection import LOCAL, Connection
+from opolyx_sdk.cli.connection import LOCAL, Connection, ask
 from opolyx_sdk.cli.output import print_json, print_table, shown_time
 from opolyx_sdk.errors import OpolyxError
 
@@ -68,7 +67,7 @@ def audit(
     as_json
         Print one JSON object.
     """
-    report = asyncio.run(_audit(connection, timeout, count_boards))
+    report = ask(_audit(connection, timeout, count_boards))
     if as_json:
         print_json(**{name: getattr(report, name) for name in report.__dataclass_fields__})
         return _code(report)
@@ -108,13 +107,13 @@ def dead_letters(
         Print one JSON object.
     """
     if retry or fact:
-        done = asyncio.run(_retry(connection, fact or []))
+        done = ask(_retry(connection, fact or []))
         if as_json:
             print_json(tried=done.tried, processed=done.processed, left=done.left)
         else:
             print(f"{done.tried} tried, {done.processed} processed, {done.left} left")
         return 1 if done.processed < done.tried else 0
-    letters = asyncio.run(_dead_letters(connection, most))
+    letters = ask(_dead_letters(connection, most))
     if as_json:
         print_json(dead_letters=letters)
     elif letters:
@@ -154,7 +153,7 @@ def vip(
     as_json
         Print one JSON object.
     """
-    now = asyncio.run(_set_vip(connection, player_id, not off, reason))
+    now = ask(_set_vip(connection, player_id, not off, reason))
     if as_json:
         print_json(profile=now)
     else:
@@ -182,7 +181,7 @@ def entitlements(
     as_json
         Print one JSON object.
     """
-    changes = asyncio.run(_changes(connection, player_id, most))
+    changes = ask(_changes(connection, player_id, most))
     if as_json:
         print_json(changes=changes)
     elif changes:

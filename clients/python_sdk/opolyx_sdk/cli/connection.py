@@ -1,9 +1,10 @@
 """The options of every command that asks a server: where it is, and who is asking."""
 
 import re
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from cyclopts import Parameter
 
@@ -12,6 +13,8 @@ from opolyx_sdk.options import ClientOptions, Tls
 
 if TYPE_CHECKING:
     from opolyx_sdk.client import AsyncClient
+
+T = TypeVar("T")
 
 _JWT: Final = re.compile(r"[\w-]+(\.[\w-]+)*", re.ASCII)
 
@@ -70,6 +73,13 @@ class Connection:
             return Tls(root_certificates=self.ca.read_bytes())
         except OSError as error:
             raise OpolyxError(f"can't read {self.ca}: {error.strerror}") from error
+
+
+def ask(work: Coroutine[Any, Any, T]) -> T:
+    """What a server answers; asyncio is loaded only now, by a command that needs it."""
+    import asyncio
+
+    return asyncio.run(work)
 
 
 LOCAL: Final = Connection()

@@ -1,12 +1,11 @@
 """`opolyx leaderboard`: who is ahead, by XP or by rating."""
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from opolyx_sdk.cli.connection import LOCAL, Connection
+from opolyx_sdk.cli.connection import LOCAL, Connection, ask
 from opolyx_sdk.cli.output import print_json, print_table
 from opolyx_sdk.errors import OpolyxError
 
@@ -46,7 +45,7 @@ def leaderboard(
         raise OpolyxError("bots earn no XP, only ratings: name a mode, for instance classic")
     if around and me:
         raise OpolyxError("--around and --me are two players: give one of them")
-    rows = asyncio.run(_read(connection, mode, bots, around, me, most))
+    rows = ask(_read(connection, mode, bots, around, me, most))
     if as_json:
         print_json(mode=mode or None, bots=bots, rows=rows)
     elif rows:

@@ -1,24 +1,22 @@
 """`opolyx profile`: what a player has earned, and what for."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from opolyx_sdk.cli.connection import LOCAL, Connection
+from opolyx_sdk.cli.connection import LOCAL, Connection, ask
 from opolyx_sdk.cli.output import print_json, print_table, shown_time, spoken
-from opolyx_sdk.enums import ZeroReason
 
 if TYPE_CHECKING:
     from opolyx_sdk.profiles import Award, Card, Profile
 
 _WHY_ZERO: Final = {
-    ZeroReason.SHORT_GAME: "the game ended in round 20 or before",
-    ZeroReason.BOT: "bots earn none",
-    ZeroReason.SCHEME: "its ruleset awards none",
-    ZeroReason.NOT_WINNER: "only the winner earns",
+    "SHORT_GAME": "the game ended in round 20 or before",
+    "BOT": "bots earn none",
+    "SCHEME": "its ruleset awards none",
+    "NOT_WINNER": "only the winner earns",
 }
 
 
@@ -48,7 +46,7 @@ def profile(
     as_json
         Print one JSON object.
     """
-    earned = asyncio.run(_read(connection, player_id, awards))
+    earned = ask(_read(connection, player_id, awards))
     if as_json:
         print_json(profile=earned.profile, awards=earned.awards, cards=earned.cards)
     else:
@@ -60,7 +58,7 @@ def why(award: "Award") -> str:
     """An award's terms, or the reason for its zero."""
     if award.terms:
         return ", ".join(f"{spoken(term.kind)} {term.xp:+}" for term in award.terms)
-    return _WHY_ZERO.get(award.zero_reason, "")
+    return _WHY_ZERO.get(award.zero_reason.name, "")
 
 
 async def _read(connection: Connection, player_id: str, awards: int) -> _Earned:

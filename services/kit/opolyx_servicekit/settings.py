@@ -41,6 +41,12 @@ class ServiceSettings(BaseSettings):
     store_url: str = "sqlite:///opolyx.db"
     """The store; `sqlite:///file` is relative to the working directory, `sqlite:////file` absolute."""
 
+    store_require_durable: bool = True
+    """Refuse a Redis whose settings let it forget what it acknowledged; if not, only warn."""
+
+    store_replicas: int = Field(default=0, ge=0)
+    """On how many replicas of its node of Redis a write must be before it counts as stored."""
+
     verification_keys_file: Path | None = None
     """JWKS file of the public keys that callers' tokens are checked with."""
 

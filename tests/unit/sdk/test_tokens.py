@@ -21,9 +21,10 @@ from opolyx_sdk import (
 )
 from opolyx_sdk._transport.token_keeper import TokenKeeper
 from opolyx_sdk.actions import Roll
-from opolyx_sdk.errors import Failure
+from opolyx_sdk.errors import Failure, request_error
 from opolyx_sdk.testing import ScriptedServer
 from opolyx_sdk.testing.token_book import TokenBook, bad_token
+from opolyx_servicekit.access import bad_token as services_bad_token
 
 FAST = ClientOptions(patience_s=5)
 CANARY = "canary.eyJub25lIjoxfQ.of-the-coal-mine"
@@ -275,6 +276,15 @@ def test_grpcs_own_debug_log_does_not_show_the_token() -> None:
     assert "called as Ada" in done.stdout
     assert len(done.stderr) > 1000
     assert "canary" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("problem", ["missing", "malformed", "invalid", "expired", "revoked"])
+def test_what_the_services_say_of_a_token_is_understood(problem: str) -> None:
+    said = services_bad_token(problem, "no")
+    error = request_error(Failure("UNAUTHENTICATED", said.message, metadata=said.metadata))
+
+    assert isinstance(error, NotAuthenticated)
+    assert (problem, problem == "expired") == (error.problem, error.expired)
 
 
 class Seen:

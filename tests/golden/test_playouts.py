@@ -48,7 +48,7 @@ def test_a_seeded_game_goes_as_recorded(name: str, update_golden: bool) -> None:
 
 
 def test_no_file_is_of_a_ruleset_that_is_gone() -> None:
-    assert sorted(RULESETS) == sorted(path.stem for path in FOLDER.glob("*.txt"))
+    assert sorted(RULESETS) == sorted(path.stem for path in FOLDER.glob("*@*.txt"))
 
 
 def told(name: str) -> Iterator[str]:

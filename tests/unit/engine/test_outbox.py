@@ -165,3 +165,19 @@ async def test_a_stream_that_fails_ends_at_once_and_sends_nothing_more() -> None
     outbox.fail(Unauthenticated("TOKEN_EXPIRED", "token is expired"))
     assert outbox.error is not None
     assert ("TOKEN_REVOKED", ["told"]) == (outbox.error.reason, failures)
+
+
+async def test_no_snapshot_follows_the_last_frame_of_a_subscription() -> None:
+    """Neither one that was owed before, nor one that would be because the queue overflows later."""
+    behind, queued = Subscription("behind"), Subscription("queued")
+    outbox = new_outbox()
+    for _ in range(6):
+        outbox.publish(b".", behind)
+    outbox.release(behind, b"(behind left)")
+    outbox.publish(b"1", queued)
+    outbox.release(queued, b"(queued left)")
+    other = Subscription("other")
+    for _ in range(2):
+        outbox.publish(b".", other)
+    assert b"(behind left)1(queued left)<other>" == await outbox.take()
+    assert (0, 0) == (behind.snapshots, queued.snapshots)

@@ -105,7 +105,7 @@ class Hub:
         self._receivers_of.clear()
         self._connected = []
         for subscription in released:
-            subscription.outbox.put(frame)
+            subscription.outbox.release(subscription, frame)
             if subscription.alone:
                 subscription.outbox.end()
 

@@ -85,6 +85,14 @@ class Outbox:
         if not self._closed:
             self._keep([entry for entry in self._queue if entry[1] is not subscription])
 
+    def release(self, subscription: Refreshable, frame: bytes) -> None:
+        """Queue `frame` as the last one of `subscription`: no snapshot may follow it."""
+        self._lagging.pop(subscription, None)
+        self._queue = deque(
+            (queued, None if owner is subscription else owner) for queued, owner in self._queue
+        )
+        self.put(frame)
+
     def end(self, error: ServiceError | None = None) -> None:
         """Take nothing more; the reader gets what waits, then `error` or the end."""
         self._closed = True

@@ -40,6 +40,7 @@ DAMAGES = {
     "no json": "UPDATE engine_records SET body = x'7b0a' WHERE game_id = ? AND seq = 1",
     "unknown ruleset": "UPDATE engine_games SET header ="
     " CAST(replace(CAST(header AS TEXT), 'classic@full', 'chess@full') AS BLOB) WHERE game_id = ?",
+    "last record lost": "DELETE FROM engine_records WHERE game_id = ? AND seq = 1",
     "no header": "UPDATE engine_games SET header = x'7b' WHERE game_id = ?",
 }
 
@@ -62,6 +63,9 @@ async def test_a_damaged_game_is_held_and_the_others_are_served(tmp_path: Path, 
             await caller.game(bad)
         assert grpc.StatusCode.FAILED_PRECONDITION is caught.value.code()
         await roll(engine, good)
+        request_all = pb.ListGamesRequest()
+        listed = await caller.engine.ListGames(request_all, metadata=caller.metadata)
+        assert [good] == [game.game_id for game in listed.games], "what can be watched"
         assert [bad, good] == await engine.store.running(), "nothing is given up by itself"
         operator = await engine.caller("o", "operator")
         request = allocation_pb.EndGameRequest(game_id=bad, reason="damaged")
@@ -75,6 +79,28 @@ async def test_a_damaged_game_is_held_and_the_others_are_served(tmp_path: Path, 
         assert ("game_voided", bad) == (fact.fact.kind, fact.game_id)
         if kind != "no header":
             assert b"p_1" in fact.fact.body
+
+
+async def test_games_are_listed_though_one_is_damaged_and_not_held_yet(tmp_path: Path) -> None:
+    async with running_engine(tmp_path) as engine:
+        bad, good = [await engine.new_game(people(2)) for _ in range(2)]
+    damage(tmp_path, bad, DAMAGES["no header"])
+    async with running_engine(tmp_path, wrap=BadStores(failing_reads=1_000)) as engine:
+        caller = await engine.caller("p_0")
+        request = pb.ListGamesRequest()
+        listed = await caller.engine.ListGames(request, metadata=caller.metadata)
+        assert [good] == [game.game_id for game in listed.games]
+
+
+async def test_a_replay_whose_records_went_missing_ends_with_an_error(tmp_path: Path) -> None:
+    async with running_engine(tmp_path) as engine:
+        game_id = await engine.new_game(people(2))
+        await roll(engine, game_id)
+        damage(tmp_path, game_id, DAMAGES["last record lost"])
+        caller = await engine.caller("p_0")
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await asyncio.wait_for(caller.replay(game_id), 5)
+        assert grpc.StatusCode.FAILED_PRECONDITION is caught.value.code()
 
 
 async def test_a_game_that_cannot_be_read_at_the_start_is_taken_up_later(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from opolyx_engine.header import GameHeader
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.record import Entry
 from opolyx_engine.store.base import VOID, StoredGame
-from opolyx_engine.table import Table
+from opolyx_engine.table import LogMismatch, Table
 from opolyx_rules.actions import SEAT
 from opolyx_servicekit.errors import ServiceError
 
@@ -47,14 +47,18 @@ class Loader:
                 action = step.entry.action
                 recent.keep(step.entry.command_id, action[SEAT], action, Answer(seq=record.seq))
             table = table.after(step)
+        if table.seq < stored.seq:
+            raise LogMismatch(f"record {table.seq + 1} of {stored.game_id} is missing")
         if stored.state == VOID:
             table = table.voided(stored.end_reason)
         return table, recent
 
-    async def older_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
-        """Frames of updates after `after_seq` that aren't in memory any more, read back.
+    async def missed_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
+        """Frames of the updates after `after_seq`, of which some aren't in memory any more.
 
-        Empty if they are too many, or can't be made any more. One client at a time, as it is work.
+        They reach as far as memory did when the reading began, so that the game can go on meanwhile
+        for as long as memory reaches back. Empty if too many must be read, or can't be made any
+        more. One client at a time, as it is work.
 
         Raises:
             ServiceError: the store failed.
@@ -64,6 +68,7 @@ class Loader:
             most = self._tools.settings.most_missed_updates
             if not 0 <= after_seq < last_seq or last_seq - after_seq > most:
                 return []
+            recent = game.ring.after(last_seq) or []
             try:
                 frames = await self._read_back(game, after_seq, last_seq)
             except ServiceError:
@@ -72,7 +77,7 @@ class Loader:
                 _log.exception("updates_not_read_back", game_id=game.game_id)
                 return []
             game.ring.add_older(last_seq, frames)
-            return frames
+            return frames + recent
 
     async def _table_at(self, stored: StoredGame, seq: int) -> Table:
         """The game at its latest snapshot up to `seq`, or at its start."""

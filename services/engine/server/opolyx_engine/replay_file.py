@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from opolyx_engine.errors import game_not_found, invalid_field
+from opolyx_engine.errors import game_fault, game_not_found, invalid_field
 from opolyx_engine.header import GameHeader
 from opolyx_engine.record import Entry, replay_line
 from opolyx_engine.settings import EngineSettings
@@ -49,6 +49,7 @@ class ReplayPages:
         Raises:
             NotFound: there is no such game.
             InvalidArgument: the token is not one of this game's.
+            FailedPrecondition: records are missing.
         """
         stored = await self._store.game(game_id)
         if stored is None or not stored.header:
@@ -61,7 +62,10 @@ class ReplayPages:
         digest = ""
         while next_seq <= last_seq and size < self._size:
             limit = min(_BATCH, last_seq - next_seq + 1)
-            for record in await self._store.records(game_id, next_seq - 1, limit):
+            records = await self._store.records(game_id, next_seq - 1, limit)
+            if not records:
+                raise game_fault(game_id)
+            for record in records:
                 if size >= self._size:
                     break
                 line = replay_line(record)

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from opolyx_engine.store.base import VOID, Append, GameStore, StoredGame
+from opolyx_engine.store.base import VOID, Append, GameStore, Record, StoredGame
 from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
 
 FAULTS = ("busy", "lost", "late")
@@ -28,6 +28,10 @@ class BadStore:
         """How many ends as void fail from now on; the last of them happens all the same."""
         self.failing_reads = 0
         """How many reads of a game fail from now on."""
+        self.creates: list[str] = []
+        """What the next starts of games do, as with `faults`."""
+        self.failing_records = 0
+        """How many reads of a game's records fail from now on."""
         self.reads: Counter[str] = Counter()
         """How often each game was read."""
         self.readable = asyncio.Event()
@@ -47,6 +51,24 @@ class BadStore:
             self.failing_reads -= 1
             raise StoreUnavailable("STORE_UNAVAILABLE", "away")
         return await self._inner.game(game_id)
+
+    async def records(self, game_id: str, after_seq: int, limit: int) -> list[Record]:
+        if self.failing_records:
+            self.failing_records -= 1
+            raise StoreUnavailable("STORE_UNAVAILABLE", "away")
+        return await self._inner.records(game_id, after_seq, limit)
+
+    async def create(
+        self, game_id: str, ruleset: str, watchable: bool, header: bytes, first: Append
+    ) -> StoredGame | None:
+        fault = self.creates.pop(0) if self.creates else ""
+        if fault == "lost":
+            raise StoreUnavailable("STORE_UNAVAILABLE", "nothing was written")
+        stored = await self._inner.create(game_id, ruleset, watchable, header, first)
+        await self.writable.wait()
+        if fault == "late":
+            raise StoreUnavailable("STORE_UNAVAILABLE", "it was written all the same")
+        return stored
 
     async def append(self, append: Append) -> None:
         if append.ends_as == VOID and self.failing_ends:

@@ -25,22 +25,22 @@ _FREE: Final = frozenset({actions.SURRENDER, actions.WITHDRAW_TRADE})
 _OFFERS: Final = frozenset({actions.ACCEPT_TRADE, actions.DECLINE_TRADE})
 
 
-def excluded(table: Table, command: Command) -> Refusal | None:
-    """Why nothing that the sender asks can take effect; None for a seat that is in the game."""
-    if command.seat is None:
+def excluded(table: Table, seat: int | None) -> Refusal | None:
+    """Why nothing that `seat` asks can take effect, None being a spectator; None if it may."""
+    if seat is None:
         return Refusal(SPECTATOR, "")
     if table.life == VOID:
         return Refusal(GAME_VOID, "")
     if table.state.over:
         return Refusal(reasons.GAME_OVER, "END-1")
-    if table.state.out_order[command.seat]:
+    if table.state.out_order[seat]:
         return Refusal(reasons.OUT_OF_GAME, "DEBT-7")
     return None
 
 
 def admit(table: Table, command: Command) -> actions.Action | Refusal:
     """The action of `command` if it can take effect now, else why it can't."""
-    if refusal := excluded(table, command):
+    if refusal := excluded(table, command.seat):
         return refusal
     if isinstance(command.action, Refusal):
         return command.action

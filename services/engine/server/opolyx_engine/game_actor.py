@@ -202,7 +202,7 @@ class GameActor:
     def submit(self, command: Command) -> None:
         """Take a command; it is answered through its `reply`, maybe before this returns."""
         self.touch()
-        if refusal := excluded(self.table, command):
+        if refusal := excluded(self.table, command.seat):
             self._refuse_at_once(command, refusal)
         elif self.stopped:
             self._replies.send(command, self._replies.retry(STORE_AWAY))
@@ -274,6 +274,7 @@ class GameActor:
             await self._work_through()
         except ServiceError as error:
             self._note_failure(error)
+            self._settle_void_requests(error)
             self._wake_later()
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))

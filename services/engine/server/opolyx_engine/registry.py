@@ -8,9 +8,9 @@ operator ends it as void.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -26,6 +26,7 @@ from opolyx_engine.game_actor import GameActor, GameTools, Watcher
 from opolyx_engine.game_log import void_unread
 from opolyx_engine.header import GameHeader
 from opolyx_engine.loader import Loader
+from opolyx_engine.record import Entry
 from opolyx_engine.returns import Returns
 from opolyx_engine.store.base import (
     RESERVED,
@@ -42,6 +43,8 @@ from opolyx_servicekit.errors import CallerError, ServiceError
 _log = structlog.get_logger(__name__)
 
 _MOST_FINDS: Final = 5
+
+T = TypeVar("T")
 
 Deliver = Callable[[GameActor], None]
 
@@ -150,23 +153,12 @@ class Registry(Watcher):
             FailedPrecondition: it isn't reserved, or was started with other contents.
             ServiceError: the store failed.
         """
-        encoded = header.encode()
-        table, entry = Table.begin(header, secret, self._tools.clock.now_ms())
-        stored = await self._tools.store.create(
-            header.game_id,
-            header.ruleset,
-            header.watchable,
-            encoded,
-            Append(game_id=header.game_id, expected_seq=-1, records=(entry.encode(),)),
-        )
-        if stored is None:
-            raise no_reservation(header.game_id)
-        if stored.header != encoded:
-            raise game_conflict(header.game_id)
-        just_started = (stored.state, stored.seq) == (RUNNING, 0)
-        if not just_started or stored.started_ms != table.started_ms or self._knows(header.game_id):
-            return await self.find(header.game_id)
-        return self._start(GameActor(table, self._tools))
+        work = self._create(header, secret)
+        # A game that is stored must move, whether or not the caller waits until it is.
+        made = await asyncio.shield(self._start_task(work, f"create {header.game_id[:64]}"))
+        if isinstance(made, ServiceError):
+            raise made
+        return made
 
     async def end_as_void(self, game_id: str, reason: str) -> int:
         """End a game without a result, a held one too; its life afterwards.
@@ -190,9 +182,9 @@ class Registry(Watcher):
         self._unreadable.add(game_id, VOID)
         return VOID
 
-    async def older_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
-        """See `Loader.older_updates`."""
-        return await self._loader.older_updates(game, after_seq)
+    async def missed_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
+        """See `Loader.missed_updates`."""
+        return await self._loader.missed_updates(game, after_seq)
 
     def rest_idle(self) -> None:
         """Let the games rest that nobody has received or asked for in a while."""
@@ -266,6 +258,35 @@ class Registry(Watcher):
             return False
         return True
 
+    # Starting games.
+
+    async def _create(self, header: GameHeader, secret: bytes) -> GameActor | ServiceError:
+        table, entry = Table.begin(header, secret, self._tools.clock.now_ms())
+        try:
+            stored = await self._store_start(header, entry)
+            now = (stored.state, stored.seq, stored.started_ms)
+            if now != (RUNNING, 0, table.started_ms) or self._knows(header.game_id):
+                return await self.find(header.game_id)
+            return self._start(GameActor(table, self._tools))
+        except ServiceError as error:
+            return error
+
+    async def _store_start(self, header: GameHeader, entry: Entry) -> StoredGame:
+        encoded, game_id = header.encode(), header.game_id
+        first = Append(game_id=game_id, expected_seq=-1, records=(entry.encode(),))
+        try:
+            stored = await self._tools.store.create(
+                game_id, header.ruleset, header.watchable, encoded, first
+            )
+        except ServiceError:
+            self._returns.later(game_id)  # it may be stored all the same
+            raise
+        if stored is None:
+            raise no_reservation(game_id)
+        if stored.header != encoded:
+            raise game_conflict(game_id)
+        return stored
+
     # Taking up what is stored.
 
     def _start_loading(self, game_id: str) -> _Loading:
@@ -273,13 +294,15 @@ class Registry(Watcher):
         if loading := self._loading.get(game_id):
             return loading
         loading = _Loading()
-        try:
-            work = self._load(game_id, loading)
-            loading.task = self._tools.tasks.start(work, name=f"load {game_id[:64]}")
-        except RuntimeError:
-            raise store_unavailable(self._tools.settings.drain_retry_ms) from None
+        loading.task = self._start_task(self._load(game_id, loading), f"load {game_id[:64]}")
         self._loading[game_id] = loading
         return loading
+
+    def _start_task(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+        try:
+            return self._tools.tasks.start(work, name=name)
+        except RuntimeError:  # the server goes away
+            raise store_unavailable(self._tools.settings.drain_retry_ms) from None
 
     async def _loaded(self, loading: _Loading) -> None:
         # Nobody's cancellation keeps the others from the game.

@@ -1,8 +1,10 @@
 """The unary calls that change nothing: a game, a trade's verdict, a list, a replay."""
 
 import base64
+from collections.abc import Iterator
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.admission import excluded
 from opolyx_engine.errors import invalid_field, not_seated, not_watchable
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.header import GameHeader
@@ -63,7 +65,7 @@ class GameReads:
             give_value=trade_value(state, give_cash, give),
             want_value=trade_value(state, want_cash, want),
         )
-        refusal = check(state, action)
+        refusal = excluded(game.table, seat) or check(state, action)
         if refusal is None:
             response.allowed = True
         else:
@@ -78,7 +80,7 @@ class GameReads:
         before = _decode_token(request.page_token)
         found = await self._store.list_games(before, size + 1, request.ruleset)
         page = found[:size]
-        response = pb.ListGamesResponse(games=[self._summary(stored) for stored in page])
+        response = pb.ListGamesResponse(games=self._summaries(page))
         if len(found) > size:
             response.next_page_token = _encode_token(page[-1].started_ms, page[-1].game_id)
         return response
@@ -103,6 +105,16 @@ class GameReads:
         ):
             raise not_watchable(game_id)
         return game
+
+    def _summaries(self, page: list[StoredGame]) -> Iterator[pb.GameSummary]:
+        """Of those that can be watched: a held game can't, and maybe not even be described."""
+        for stored in page:
+            if stored.game_id in self._registry.held():
+                continue
+            try:
+                yield self._summary(stored)
+            except (ValueError, KeyError, TypeError):  # damaged, and not taken up yet
+                continue
 
     def _summary(self, stored: StoredGame) -> pb.GameSummary:
         header = GameHeader.decode(stored.header)

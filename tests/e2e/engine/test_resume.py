@@ -1,11 +1,13 @@
 """Coming back: exactly what was missed, or a snapshot; never anything twice."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_engine.store.base import GameStore, Record
 from opolyx_rules.views import state_digest
 from support_engine import Caller, Engine, Stream, awaited, built_in, people, running_engine
 
@@ -78,6 +80,41 @@ async def test_too_many_missed_updates_become_a_snapshot(tmp_path: Path) -> None
         game_id, callers = await opened(engine, 12)
         stream = await callers[0].play(game_id, after_seq=3)
         assert ["s12", "a12"] == await seqs_until_attached(stream)
+
+
+class EventfulStore:
+    """A store in which something happens whenever a log is read."""
+
+    def __init__(self, inner: GameStore) -> None:
+        self._inner = inner
+        self.happens: Callable[[], Awaitable[None]] | None = None
+        self.reads = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def records(self, game_id: str, after_seq: int, limit: int) -> list[Record]:
+        if self.happens is not None:
+            self.reads += 1
+            await self.happens()
+        return await self._inner.records(game_id, after_seq, limit)
+
+
+async def test_a_game_that_goes_on_while_its_past_is_read_skips_nothing(tmp_path: Path) -> None:
+    stores: list[EventfulStore] = []
+
+    def wrap(inner: GameStore) -> Any:
+        stores.append(EventfulStore(inner))
+        return stores[0]
+
+    async with running_engine(tmp_path, wrap=wrap, recent_updates=4) as engine:
+        game_id, callers = await opened(engine, 12)
+        stores[0].happens = lambda: play_steps(callers, game_id, 1)
+        watcher = await engine.caller("p_watcher")
+        stream = await watcher.play(game_id, spectator=True, after_seq=3)
+        expected = [*(f"u{seq}" for seq in range(4, 14)), "a13"]
+        assert expected == await seqs_until_attached(stream)
+        assert 1 == stores[0].reads
 
 
 async def test_updates_are_the_same_bytes_live_and_read_back(tmp_path: Path) -> None:

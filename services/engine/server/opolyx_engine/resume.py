@@ -33,7 +33,9 @@ async def attach(
         for _ in range(_MOST_READS):
             if after_seq is None or not 0 <= after_seq < game.ring.first_seq - 1:
                 break
-            read = await registry.older_updates(game, after_seq)
+            read = await registry.missed_updates(game, after_seq)
+            if not read:
+                break
             older += read
             after_seq += len(read)
     # No await from here on: what is published later finds the subscription there.

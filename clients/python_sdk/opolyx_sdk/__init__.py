@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from opolyx_sdk.seats import Seat, SeatCard
     from opolyx_sdk.sync import Client
     from opolyx_sdk.sync_game import SyncGame
-    from opolyx_sdk.updates import GameInfo, Update
+    from opolyx_sdk.updates import GameInfo, HouseRules, Update
     from opolyx_sdk.views import (
         AuctionView,
         ClaimView,
@@ -99,6 +99,7 @@ __all__ = [
     "GameReport",
     "GameSummary",
     "GameView",
+    "HouseRules",
     "InvalidRequest",
     "LeaderboardRow",
     "Level",
@@ -175,7 +176,7 @@ _MODULES: Final = {
     "seats": "Seat SeatCard",
     "sync": "Client",
     "sync_game": "SyncGame",
-    "updates": "GameInfo Update",
+    "updates": "GameInfo HouseRules Update",
     "views": (
         "AuctionView ClaimView DebtView GameView OfferView PlayerView PropertyView ResultView "
         "SeatResult TurnView"

@@ -31,6 +31,7 @@ from opolyx_sdk import (
     refusals,
     rooms,
     seats,
+    updates,
     views,
 )
 
@@ -59,6 +60,7 @@ _CLASSES: Final[dict[str, type]] = {
             decisions.TradeTemplate,
             decisions.PartnerSquares,
             refusals.Refusal,
+            updates.HouseRules,
             game_summary.GameSummary,
             _frames.AuctionPart,
             _frames.DebtsPart,

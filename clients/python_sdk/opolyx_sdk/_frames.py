@@ -12,6 +12,7 @@ from opolyx_sdk.enums import DetachReason, GameState
 from opolyx_sdk.events import Event
 from opolyx_sdk.refusals import Refusal
 from opolyx_sdk.seats import Seat
+from opolyx_sdk.updates import HouseRules
 from opolyx_sdk.views import (
     AuctionView,
     DebtView,
@@ -111,6 +112,7 @@ class Snapshot:
     your_seat: int | None
     connected_seats: tuple[int, ...]
     state: GameState
+    house: HouseRules | None
 
 
 @dataclass(frozen=True, slots=True)

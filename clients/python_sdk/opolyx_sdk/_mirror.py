@@ -7,7 +7,7 @@ from opolyx_sdk._digest import state_digest
 from opolyx_sdk._frames import GameDelta, Snapshot, UpdateFrame
 from opolyx_sdk.decisions import Decision
 from opolyx_sdk.enums import GameState
-from opolyx_sdk.updates import GameInfo, Update
+from opolyx_sdk.updates import GameInfo, HouseRules, Update
 from opolyx_sdk.views import GameView
 
 ENDED: Final = frozenset({GameState.FINISHED, GameState.VOID})
@@ -27,6 +27,7 @@ class Mirror:
             seats=snapshot.seats,
             commitment=snapshot.commitment,
             your_seat=snapshot.your_seat,
+            house=snapshot.house or HouseRules(),
         )
         self.seq = snapshot.seq
         self.view = snapshot.view

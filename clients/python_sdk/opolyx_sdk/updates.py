@@ -1,12 +1,31 @@
 """What a game tells its players and spectators, one update an accepted action."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from opolyx_sdk.decisions import Decision
 from opolyx_sdk.enums import GameState
 from opolyx_sdk.events import Event
 from opolyx_sdk.seats import Seat
 from opolyx_sdk.views import GameView
+
+
+@dataclass(frozen=True, slots=True)
+class HouseRules:
+    """What the house changed of a ruleset; None is the ruleset's own."""
+
+    start_cash: int | None = None
+    """Start cash in k."""
+
+    round_cap: int | None = None
+    """Round cap."""
+
+    turn_seconds: int | None = None
+    """Seconds a turn."""
+
+    def given(self) -> dict[str, int]:
+        """What is changed, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +49,9 @@ class GameInfo:
 
     your_seat: int | None
     """The caller's seat; None for a spectator."""
+
+    house: HouseRules = HouseRules()
+    """What the house changed of the ruleset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,3 +94,18 @@ async def test_people_play_a_game_by_commands(tmp_path: Path) -> None:
             if state == pb.GAME_STATE_RUNNING:
                 decision = awaited(updates[0].decisions)
         assert 2 == len(updates[0].delta.result.seats)
+
+
+async def test_everybody_is_told_what_the_house_changed(tmp_path: Path) -> None:
+    async with running_engine(tmp_path) as engine:
+        changed = await engine.new_game(
+            [built_in(0), built_in(1)], round_cap=25, start_cash=8_000, turn_seconds=30
+        )
+        as_written = await engine.new_game([built_in(0), built_in(1)])
+        reader = await engine.caller("p_reader")
+
+        house = (await reader.game(changed)).house
+        untouched = (await reader.game(as_written)).house
+
+    assert (25, 8_000, 30) == (house.round_cap, house.start_cash, house.turn_seconds)
+    assert pb.HouseRules() == untouched

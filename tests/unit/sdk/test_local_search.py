@@ -3,6 +3,7 @@
 import functools
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -28,6 +29,7 @@ from opolyx_sdk import (
     Decision,
     GameInfo,
     GameView,
+    HouseRules,
     Refused,
     Seat,
     SeatCard,
@@ -70,16 +72,12 @@ def info_of(state: State) -> GameInfo:
         ),
         commitment=b"",
         your_seat=0,
+        house=HouseRules(start_cash=rules.start_cash, round_cap=rules.round_cap),
     )
 
 
-def house_of(state: State) -> dict[str, int]:
-    rules = state.ruleset
-    return {"round_cap": rules.round_cap, "start_cash": rules.start_cash}
-
-
 def position_of(state: State) -> Position:
-    return Position.of(info_of(state), ViewMaker().view(state), house=house_of(state))
+    return Position.of(info_of(state), ViewMaker().view(state))
 
 
 HISTORY: Final = (SURRENDER, TIME_OUT, LAPSE_OFFER)
@@ -355,10 +353,8 @@ def test_other_rules_than_here_are_refused() -> None:
     state = start(get_ruleset("classic@full"), 4, SeededChance(b"x"))
     view, info = ViewMaker().view(state), info_of(state)
 
-    with pytest.raises(ValueError, match="say what the house changed"):
-        Position.of(info, view, house={"round_cap": 7})
-    with pytest.raises(ValueError, match="house option"):
-        Position.of(info, view, house={"salary": 7})
+    with pytest.raises(ValueError, match="install the rules of the server's version"):
+        Position.of(replace(info, house=HouseRules(round_cap=7)), view)
     unknown = GameInfo("g", "chess@full", "", info.seats, b"", 0)
     with pytest.raises(ValueError, match="no ruleset 'chess@full'"):
         Position.of(unknown, view)
@@ -389,7 +385,7 @@ class Prophet(SteadyBot):
         action = super().decide(view, decision)
         if decision.phase is Phase.AUCTION:
             return action
-        position = Position.of(self.info, view, drawn=self.drawn, house={"round_cap": 15})
+        position = Position.of(self.info, view, drawn=self.drawn)
         assert decision.legal_actions == position.legal_actions
         assert decision.seat == position.seat
         self.foreseen = [one.position.view for one in position.outcomes(action)]

@@ -15,7 +15,7 @@ from opolyx_sdk.local._core_events import sdk_event
 from opolyx_sdk.local._core_views import ViewMaker
 from opolyx_sdk.local._game_clock import GameClock
 from opolyx_sdk.seats import Seat, SeatCard
-from opolyx_sdk.updates import GameInfo, Update
+from opolyx_sdk.updates import GameInfo, HouseRules, Update
 from opolyx_sdk.views import GameView
 
 _KINDS = {"person": SeatKind.PERSON, "bot": SeatKind.BOT, "built_in": SeatKind.BUILT_IN}
@@ -102,6 +102,7 @@ class LocalGame:
             ),
             commitment=bytes.fromhex(self.header.commitment),
             your_seat=seat,
+            house=HouseRules(**self.header.options),
         )
 
     def update(self, *, with_events: bool = True) -> Update:

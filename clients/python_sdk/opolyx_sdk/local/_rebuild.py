@@ -6,7 +6,6 @@ numbers offers and steps had, and whether the turn was counted as missed. A test
 what is rebuilt from their views on, side by side.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from opolyx_rules import RULESETS
@@ -29,28 +28,28 @@ from opolyx_rules.replay import with_options
 from opolyx_rules.ruleset import LAST_PAY_AND_MOVE, Ruleset
 from opolyx_rules.state import Debt, Offer, State, new_state
 from opolyx_sdk.enums import Phase
-from opolyx_sdk.updates import GameInfo
+from opolyx_sdk.updates import GameInfo, HouseRules
 from opolyx_sdk.views import DebtView, GameView, OfferView
 
 
-def rules_of(info: GameInfo, house: Mapping[str, int]) -> Ruleset:
+def rules_of(info: GameInfo) -> Ruleset:
     """The rules of a game.
 
     Raises:
-        ValueError: this machine doesn't have them, or the house changed them in another way.
+        ValueError: this machine doesn't have them.
     """
-    return _known_rules(info.ruleset, info.ruleset_hash, tuple(sorted(house.items())))
+    return _known_rules(info.ruleset, info.ruleset_hash, info.house)
 
 
 @lru_cache(maxsize=64)  # a bot asks at each decision, and the digest takes its time
-def _known_rules(name: str, digest: str, house: tuple[tuple[str, int], ...]) -> Ruleset:
+def _known_rules(name: str, digest: str, house: HouseRules) -> Ruleset:
     if name not in RULESETS:
         raise ValueError(f"no ruleset {name!r} on this machine")
-    rules = with_options(RULESETS[name], dict(house))
+    rules = with_options(RULESETS[name], house.given())
     if rules.digest() != digest:
         raise ValueError(
             f"the game isn't played by {name} as it is here:"
-            " say what the house changed, or install the rules of the server's version"
+            " install the rules of the server's version"
         )
     return rules
 

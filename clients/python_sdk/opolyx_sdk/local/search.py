@@ -27,9 +27,8 @@ seen.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from opolyx_rules import engine, queries
@@ -57,7 +56,6 @@ from opolyx_sdk.local._rebuild import rebuild, rules_of
 from opolyx_sdk.updates import GameInfo
 from opolyx_sdk.views import GameView
 
-_AS_WRITTEN: Final[Mapping[str, int]] = MappingProxyType({})
 _MOST_CARDS: Final = 3
 """No action draws more cards: only a card that leads to another square of cards draws again."""
 
@@ -84,7 +82,6 @@ class Position:
         view: GameView,
         *,
         drawn: Sequence[int] | None = None,
-        house: Mapping[str, int] = _AS_WRITTEN,
     ) -> "Position":
         """The position of a view.
 
@@ -94,12 +91,11 @@ class Position:
             drawn: numbers of all cards drawn since the start of the game, in order, out of the
                 `CardDrawn` events; then those can't come again before the deck is through. Without
                 it, any card may come next.
-            house: what the house changed of the rules: `start_cash`, `round_cap`, `turn_seconds`.
 
         Raises:
             ValueError: the rules aren't known here, or aren't those that the game is played by.
         """
-        rules = rules_of(info, house)
+        rules = rules_of(info)
         state = rebuild(rules, info, view)
         size = len(DECKS[rules.deck])
         known = list(drawn or ())

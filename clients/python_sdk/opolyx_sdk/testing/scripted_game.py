@@ -183,6 +183,7 @@ class ScriptedGame:
             your_seat=None if spectator else self.your_seat,
             connected_seats=(),
             state=self.state,
+            house=None,
         )
 
     def command(self, command: Command) -> CommandResult | None:

@@ -396,6 +396,7 @@ class Snapshot(_message.Message):
     YOUR_SEAT_FIELD_NUMBER: _builtins.int
     CONNECTED_SEATS_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    HOUSE_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """The last update contained."""
     ruleset: _builtins.str
@@ -430,6 +431,10 @@ class Snapshot(_message.Message):
     def connected_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """Which seats are connected now."""
 
+    @_builtins.property
+    def house(self) -> Global___HouseRules:
+        """What the house changed of the ruleset."""
+
     def __init__(
         self,
         *,
@@ -446,16 +451,58 @@ class Snapshot(_message.Message):
         your_seat: _builtins.int | None = ...,
         connected_seats: _abc.Iterable[_builtins.int] | None = ...,
         state: Global___GameState.ValueType = ...,
+        house: Global___HouseRules | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_your_seat", b"_your_seat", "view", b"view", "your_seat", b"your_seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_your_seat", b"_your_seat", "house", b"house", "view", b"view", "your_seat", b"your_seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_your_seat", b"_your_seat", "commitment", b"commitment", "connected_seats", b"connected_seats", "decisions", b"decisions", "log_digest", b"log_digest", "now_unix_ms", b"now_unix_ms", "ruleset", b"ruleset", "ruleset_hash", b"ruleset_hash", "seats", b"seats", "seq", b"seq", "state", b"state", "state_digest", b"state_digest", "view", b"view", "your_seat", b"your_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_your_seat", b"_your_seat", "commitment", b"commitment", "connected_seats", b"connected_seats", "decisions", b"decisions", "house", b"house", "log_digest", b"log_digest", "now_unix_ms", b"now_unix_ms", "ruleset", b"ruleset", "ruleset_hash", b"ruleset_hash", "seats", b"seats", "seq", b"seq", "state", b"state", "state_digest", b"state_digest", "view", b"view", "your_seat", b"your_seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__your_seat: _TypeAlias = _typing.Literal["your_seat"]  # noqa: Y015
     _WhichOneofArgType__your_seat: _TypeAlias = _typing.Literal["_your_seat", b"_your_seat"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__your_seat) -> _WhichOneofReturnType__your_seat | None: ...
 
 Global___Snapshot: _TypeAlias = Snapshot  # noqa: Y015
+
+@_typing.final
+class HouseRules(_message.Message):
+    """What the house changed of a ruleset; absent fields are the ruleset's own."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    START_CASH_FIELD_NUMBER: _builtins.int
+    ROUND_CAP_FIELD_NUMBER: _builtins.int
+    TURN_SECONDS_FIELD_NUMBER: _builtins.int
+    start_cash: _builtins.int
+    """Start cash in k."""
+    round_cap: _builtins.int
+    """Round cap."""
+    turn_seconds: _builtins.int
+    """Seconds a turn."""
+    def __init__(
+        self,
+        *,
+        start_cash: _builtins.int | None = ...,
+        round_cap: _builtins.int | None = ...,
+        turn_seconds: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_round_cap", b"_round_cap", "_start_cash", b"_start_cash", "_turn_seconds", b"_turn_seconds", "round_cap", b"round_cap", "start_cash", b"start_cash", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_round_cap", b"_round_cap", "_start_cash", b"_start_cash", "_turn_seconds", b"_turn_seconds", "round_cap", b"round_cap", "start_cash", b"start_cash", "turn_seconds", b"turn_seconds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__round_cap: _TypeAlias = _typing.Literal["round_cap"]  # noqa: Y015
+    _WhichOneofArgType__round_cap: _TypeAlias = _typing.Literal["_round_cap", b"_round_cap"]  # noqa: Y015
+    _WhichOneofReturnType__start_cash: _TypeAlias = _typing.Literal["start_cash"]  # noqa: Y015
+    _WhichOneofArgType__start_cash: _TypeAlias = _typing.Literal["_start_cash", b"_start_cash"]  # noqa: Y015
+    _WhichOneofReturnType__turn_seconds: _TypeAlias = _typing.Literal["turn_seconds"]  # noqa: Y015
+    _WhichOneofArgType__turn_seconds: _TypeAlias = _typing.Literal["_turn_seconds", b"_turn_seconds"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__round_cap) -> _WhichOneofReturnType__round_cap | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__start_cash) -> _WhichOneofReturnType__start_cash | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__turn_seconds) -> _WhichOneofReturnType__turn_seconds | None: ...
+
+Global___HouseRules: _TypeAlias = HouseRules  # noqa: Y015
 
 @_typing.final
 class Seat(_message.Message):

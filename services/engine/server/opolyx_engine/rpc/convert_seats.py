@@ -32,6 +32,15 @@ def seats_to_proto(header: GameHeader, ruleset: Ruleset) -> list[pb.Seat]:
     ]
 
 
+def house_to_proto(options: HouseOptions) -> pb.HouseRules:
+    """What the house changed."""
+    return pb.HouseRules(
+        start_cash=options.start_cash,
+        round_cap=options.round_cap,
+        turn_seconds=options.turn_seconds,
+    )
+
+
 def header_from_proto(
     request: allocation.CreateGameRequest, policies: frozenset[str]
 ) -> GameHeader:

@@ -7,7 +7,7 @@ from typing import Final
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.rpc.convert_decisions import add_decisions
 from opolyx_engine.rpc.convert_events import event_to_proto
-from opolyx_engine.rpc.convert_seats import seats_to_proto
+from opolyx_engine.rpc.convert_seats import house_to_proto, seats_to_proto
 from opolyx_engine.rpc.convert_views import fill_delta, game_view
 from opolyx_engine.rpc.frames import attached_frame, detached_frame, packed, presence_frame
 from opolyx_engine.rpc.shown import Shown
@@ -83,6 +83,7 @@ class FrameEncoder:
             commitment=table.commitment,
             connected_seats=connected,
             state=pb.GameState.ValueType(table.life),
+            house=house_to_proto(table.header.options),
         )
         if table.life == RUNNING:
             add_decisions(message.decisions, self._shown_of(table), table.clocks)

@@ -13,23 +13,16 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from opolyx_servicekit.errors import StoreUnavailable
+from opolyx_servicekit.store_url import REDIS_SCHEMES, is_redis
 
 _log = structlog.get_logger(__name__)
 
 Client = Redis | RedisCluster
 """Either."""
 
-SCHEMES: Final = ("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")
-"""How URLs of Redis begin."""
-
 _PORT: Final = 6379
 _PAUSE_S: Final = 0.25
 _ANSWER_PART: Final = 0.4  # of a job's time: so that a lost answer can be asked for again
-
-
-def is_redis(store_url: str) -> bool:
-    """Whether a store's URL names a Redis."""
-    return store_url.startswith(SCHEMES)
 
 
 async def open_client(
@@ -77,8 +70,8 @@ def _client(url: str, answer_seconds: float) -> Client:
         "client_name": "opolyx",
     }
     parts = urlsplit(url)
-    if not url.startswith(SCHEMES) or not parts.hostname:
-        raise ValueError(f"store url is none of {', '.join(SCHEMES)}<host>")
+    if not is_redis(url) or not parts.hostname:
+        raise ValueError(f"store url is none of {', '.join(REDIS_SCHEMES)} with a host")
     if "+cluster" not in parts.scheme:
         try:
             return Redis.from_url(url, max_connections=8, **options)

@@ -9,8 +9,9 @@ whose answer got lost is sent again until its time is over; whoever sends it mus
 import asyncio
 import hashlib
 import re
+import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -72,9 +73,10 @@ class Script:
 class _Job:
     """What is to be sent, and where its caller waits."""
 
-    __slots__ = ("command", "key", "script", "sent", "unsure", "waiter")
+    __slots__ = ("asked", "command", "key", "script", "sent", "unsure", "waiter")
 
     def __init__(self, command: tuple[Value, ...], key: str, script: Script | None) -> None:
+        self.asked = time.perf_counter()
         self.command = command
         self.key = key
         self.script = script
@@ -112,6 +114,8 @@ class RedisLink:
         replicas: int = 0,
     ) -> None:
         """Send through `client`; see `open`."""
+        self.observe_wait: Callable[[float], object] = _nobody
+        """Told how many seconds each script waited before it was sent."""
         self._client = client
         self._timeout_seconds = timeout_seconds
         self._most_waiting = most_waiting
@@ -245,16 +249,23 @@ class RedisLink:
             name = node.name if node is not None else ""
         lane = self._lanes.get(name)
         if lane is None:
-            lane = self._lanes[name] = _Lane(self._client, name, self._replicas)
+            lane = self._lanes[name] = _Lane(self._client, name, self._replicas, self._begun)
             self._tasks.start(lane.run(), name=f"redis lane {name}")
         return lane
+
+    def _begun(self, job: _Job) -> None:
+        if job.script is not None:
+            self.observe_wait(time.perf_counter() - job.asked)
 
 
 class _Lane:
     """The jobs of one node, and the task that sends them."""
 
-    def __init__(self, client: Client, name: str, replicas: int) -> None:
+    def __init__(
+        self, client: Client, name: str, replicas: int, begun: Callable[[_Job], None]
+    ) -> None:
         self._client = client
+        self._begun = begun
         self._name = name
         self._replicas = replicas
         self._jobs: deque[_Job] = deque()
@@ -311,7 +322,9 @@ class _Lane:
         """What the node says to each; an exception where it is none."""
         pipeline = self._client.pipeline(transaction=False)
         for job in jobs:
-            job.sent = True
+            if not job.sent:
+                job.sent = True
+                self._begun(job)
             pipeline.execute_command(*job.command)
         copied = self._with_copies(pipeline, jobs)
         try:
@@ -372,6 +385,10 @@ class _Lane:
                 await self._client.connection_pool.disconnect()
         except (exceptions.RedisError, OSError) as trouble:
             _log.debug("store_still_away", node=self._name, error=str(trouble))
+
+
+def _nobody(seconds: float) -> None:
+    """Who is told of waits when nobody asked."""
 
 
 def _short_of(replicas: int, answer: Any) -> Any:

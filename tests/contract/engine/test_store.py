@@ -1,13 +1,14 @@
 """What every store of games must do, whatever it is made of."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import (
     FINISHED,
     RUNNING,
@@ -20,29 +21,46 @@ from opolyx_engine.store.base import (
     StoreConflict,
     StoredSnapshot,
 )
-from opolyx_engine.store.sqlite import SqliteGameStore
-from opolyx_servicekit.sqlite_file import SqliteFile
+from opolyx_engine.store.opening import open_store
+from support_redis import Cluster, RedisServer, flush, redis_cluster, redis_server
 
-Opener = Callable[[Path], AbstractAsyncContextManager[GameStore]]
-
-
-@asynccontextmanager
-async def sqlite(directory: Path) -> AsyncIterator[GameStore]:
-    async with SqliteFile(directory / "store.db", synchronous="NORMAL") as file:
-        yield await SqliteGameStore.open(file)
+Opener = Callable[[], AbstractAsyncContextManager[GameStore]]
 
 
-STORES: dict[str, Opener] = {"sqlite": sqlite}
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as running:
+        yield running
 
 
-@pytest.fixture(params=list(STORES))
-def opener(request: pytest.FixtureRequest) -> Opener:
-    return STORES[request.param]
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with redis_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "redis", "redis+cluster"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    if request.param == "redis":
+        server: RedisServer = request.getfixturevalue("server")
+        flush(server)
+        return server.url
+    cluster: Cluster = request.getfixturevalue("cluster")
+    cluster.flush()
+    return cluster.url
 
 
 @pytest.fixture
-async def store(opener: Opener, tmp_path: Path) -> AsyncIterator[GameStore]:
-    async with opener(tmp_path) as opened:
+def opener(url: str) -> Opener:
+    return lambda: open_store(EngineSettings(store_url=url))
+
+
+@pytest.fixture
+async def store(opener: Opener) -> AsyncIterator[GameStore]:
+    async with opener() as opened:
         yield opened
 
 
@@ -202,11 +220,11 @@ async def test_watchable_running_games_are_listed_newest_first_in_pages(store: G
     assert [] == await store.list_games(None, 10, "speed@full")
 
 
-async def test_everything_is_there_after_opening_again(opener: Opener, tmp_path: Path) -> None:
-    async with opener(tmp_path) as store:
+async def test_everything_is_there_after_opening_again(opener: Opener) -> None:
+    async with opener() as store:
         await started(store)
         await store.append(replace(step(1, "c"), facts=(NewFact("k", 1, b"f"),)))
-    async with opener(tmp_path) as store:
+    async with opener() as store:
         game = await store.game("g_1")
         assert game is not None
         assert (RUNNING, 1, b"s" * 32) == (game.state, game.seq, game.secret)

@@ -11,13 +11,12 @@ import structlog
 from opolyx_engine.rpc.revocation_watch import RevocationWatch
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_engine.store.opening import open_store
 from opolyx_servicekit.peers import ServiceToken, open_channel
 from opolyx_servicekit.program import run_program
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
-from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.tokens import TokenSigner, verifier_of
 
@@ -44,9 +43,7 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
     verifier = verifier_of(settings, roles=TOKEN_ROLES, is_revoked=revoked.is_revoked)
     metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
-        file = SqliteFile(sqlite_path(settings.store_url), synchronous=settings.store_sync)
-        await stack.enter_async_context(file)
-        store = await SqliteGameStore.open(file)
+        store = await stack.enter_async_context(open_store(settings))
         service = EngineService(settings, store, metrics=metrics, check_token=verifier.check)
         await _follow_revocations(stack, settings, revoked, service)
         await stack.enter_async_context(service.running())

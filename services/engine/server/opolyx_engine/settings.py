@@ -17,10 +17,11 @@ class EngineSettings(ServiceSettings):
     )
 
     store_url: str = "sqlite:///opolyx_engine.db"
-    """The store; `sqlite:///file` is relative to the working directory, `sqlite:////file` absolute."""
+    """The store; `sqlite:///file` is relative to the working directory, `sqlite:////file` absolute;
+    `redis://host:port/0`, `rediss://…` with TLS, `redis+cluster://host:port,host:port…`."""
 
     store_sync: Literal["FULL", "NORMAL"] = "NORMAL"
-    """NORMAL survives a killed process, FULL a power cut too."""
+    """Of a SQLite store: NORMAL survives a killed process, FULL a power cut too."""
 
     development_seed: SecretStr | None = None
     """Makes game ids and secrets follow from this text and the number of games; tests and demos only."""

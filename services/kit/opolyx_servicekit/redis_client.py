@@ -13,7 +13,6 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from opolyx_servicekit.errors import StoreUnavailable
-from opolyx_servicekit.store_url import REDIS_SCHEMES, is_redis
 
 _log = structlog.get_logger(__name__)
 
@@ -70,9 +69,10 @@ def _client(url: str, answer_seconds: float) -> Client:
         "client_name": "opolyx",
     }
     parts = urlsplit(url)
-    if not is_redis(url) or not parts.hostname:
-        raise ValueError(f"store url is none of {', '.join(REDIS_SCHEMES)} with a host")
-    if "+cluster" not in parts.scheme:
+    scheme, _, kind = parts.scheme.partition("+")
+    if scheme not in {"redis", "rediss"} or kind not in {"", "cluster"} or not parts.hostname:
+        raise ValueError("store url is not redis[s][+cluster]://<host>")
+    if not kind:
         try:
             return Redis.from_url(url, max_connections=8, **options)
         except (ValueError, exceptions.RedisError) as error:
@@ -83,7 +83,7 @@ def _client(url: str, answer_seconds: float) -> Client:
         options |= {"username": unquote(name) or None, "password": unquote(password)}
     return RedisCluster(
         startup_nodes=[_node(host) for host in hosts.split(",")],
-        ssl=parts.scheme == "rediss+cluster",
+        ssl=scheme == "rediss",
         **options,
     )
 

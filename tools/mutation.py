@@ -43,7 +43,7 @@ PACKAGE: Final = Path(opolyx_rules.__file__).parent
 MUTATED: Final = ("mechanics", "phases")
 EQUIVALENT: Final = ROOT / "tests/rules/equivalent_mutants.toml"
 PRESETS: Final = ROOT / "tests/rules/test_presets.py"
-GOLDEN: Final = "tests/golden"
+GOLDEN: Final = "tests/golden/test_playouts.py"
 TESTS: Final = ("tests/rules", "tests/unit/rules", GOLDEN)
 PYTEST: Final = ("-q", "-s", "-p", "no:randomly", "-p", "no:cacheprovider", "--timeout=0")
 TEST_SECONDS: Final = 10.0

@@ -22,7 +22,7 @@ from opolyx_engine.main import TOKEN_ROLES
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore
-from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_engine.store.opening import open_store
 from opolyx_engine.table import Step, Table
 from opolyx_rules.actions import ROLL
 from opolyx_rules.queries import awaited_seat
@@ -30,7 +30,6 @@ from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
-from opolyx_servicekit.sqlite_file import SqliteFile
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
 from opolyx_servicekit.wall_clock import Clock
 
@@ -240,19 +239,20 @@ async def running_engine(
     wrap: Callable[[GameStore], GameStore] = lambda store: store,
     **settings: Any,
 ) -> AsyncIterator[Engine]:
-    """An engine on the file in `directory`; the same directory again continues it."""
+    """An engine on the file in `directory`, or on another `store_url`; the same again continues it."""
     values: dict[str, Any] = {
         "bot_think_ms": 0,
         "grace_seconds": 2.0,
         "development_seed": "test",
+        "store_url": f"sqlite:///{directory / 'engine.db'}",
         "stream_burst": 100_000,  # tests open more streams than an account ever should
     }
     made = EngineSettings(**{**values, **settings})
     private = directory / "keys.json"
     public = ensure_keys(private)
     metrics = RpcMetrics()
-    async with SqliteFile(directory / "engine.db", synchronous="NORMAL") as file:
-        store = wrap(await SqliteGameStore.open(file))
+    async with open_store(made) as opened:
+        store = wrap(opened)
         revoked = RevokedTokens()
         verifier = TokenVerifier(
             public, roles=TOKEN_ROLES, clock=clock, is_revoked=revoked.is_revoked

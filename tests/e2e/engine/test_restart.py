@@ -1,4 +1,4 @@
-"""Killed in the middle of games, and started again on the same file."""
+"""Killed in the middle of games, and started again on the same store."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from opolyx_rules.verification import verify
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.tokens import TokenSigner
 from support_engine import Caller, Engine, awaited, built_in, person, running_engine
+from support_redis import redis_cluster, redis_server
 
 
 def free_port() -> int:
@@ -32,12 +33,12 @@ def free_port() -> int:
 class Process:
     """`opolyx-engine` as a process of its own."""
 
-    def __init__(self, directory: Path, port: int) -> None:
+    def __init__(self, directory: Path, port: int, store_url: str) -> None:
         private = directory / "keys.json"
         environment = {
             **os.environ,
             "OPOLYX_ENGINE_LISTEN_ADDRESS": f"127.0.0.1:{port}",
-            "OPOLYX_ENGINE_STORE_URL": f"sqlite:///{directory / 'engine.db'}",
+            "OPOLYX_ENGINE_STORE_URL": store_url,
             "OPOLYX_ENGINE_VERIFICATION_KEYS_FILE": str(ensure_keys(private)),
             "OPOLYX_ENGINE_BOT_THINK_MS": "0",
             "OPOLYX_ENGINE_LOG_LEVEL": "error",
@@ -62,6 +63,19 @@ class Process:
         async with grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", options=options) as channel:
             await asyncio.wait_for(channel.channel_ready(), 20)
             yield channel
+
+
+@pytest.fixture(params=["sqlite", "redis", "redis+cluster"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A store of its own."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'engine.db'}"
+    elif request.param == "redis":
+        with redis_server(tmp_path / "redis") as server:
+            yield server.url
+    else:
+        with redis_cluster(tmp_path / "redis") as cluster:
+            yield cluster.url
 
 
 async def start_game(service: Caller) -> str:
@@ -111,9 +125,9 @@ async def play(caller: Caller, game_id: str, acknowledged: dict[str, int], most:
 
 @pytest.mark.timeout(120)
 async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_missing(
-    tmp_path: Path,
+    tmp_path: Path, store_url: str
 ) -> None:
-    process = Process(tmp_path, free_port())
+    process = Process(tmp_path, free_port(), store_url)
     acknowledged: dict[str, int] = {}
     game_id, over = "", False
     data, complete = b"", False
@@ -130,7 +144,7 @@ async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_miss
                 over = await play(caller, game_id, acknowledged, most)
                 if most < 1 << 30:
                     process.kill()
-                    process = Process(tmp_path, process.port)
+                    process = Process(tmp_path, process.port, store_url)
                 else:
                     data, complete = await caller.replay(game_id)
         assert over
@@ -138,7 +152,7 @@ async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_miss
         assert "" == verify(data).problem
     finally:
         process.kill()
-    async with running_engine(tmp_path) as engine:
+    async with running_engine(tmp_path, store_url=store_url) as engine:
         for command_id, seq in acknowledged.items():
             stored = await engine.store.command(game_id, command_key(0, command_id))
             assert stored is not None
@@ -146,8 +160,8 @@ async def test_killed_in_mid_game_it_goes_on_and_no_acknowledged_command_is_miss
 
 
 @pytest.mark.timeout(120)
-async def test_a_stop_signal_ends_the_process_well(tmp_path: Path) -> None:
-    process = Process(tmp_path, free_port())
+async def test_a_stop_signal_ends_the_process_well(tmp_path: Path, store_url: str) -> None:
+    process = Process(tmp_path, free_port(), store_url)
     try:
         async with process.channel() as channel:
             game_id = await start_game(process.caller(channel, "s_m", "service"))

@@ -52,12 +52,13 @@ class Probes(health_pb2_grpc.HealthServicer):
         """The status of a name now and whenever it changes."""
         sent = None
         while True:
-            changed = self._changed
+            # Looked at together: what changes during the write is written before the end.
+            changed, ended = self._changed, self._ended
             status = self._statuses.get(request.service, _UNKNOWN)
             if status != sent:
                 await context.write(health_pb2.HealthCheckResponse(status=status))
                 sent = status
-            if self._ended:
+            if ended:
                 break
             await changed.wait()
         await context.abort(grpc.StatusCode.UNAVAILABLE, "the server stops")

@@ -16,6 +16,7 @@ from opolyx_engine.header import HouseOptions
 from opolyx_engine.rpc.check_table import check_table
 from opolyx_matchmaker.bots import BotDirectory
 from opolyx_matchmaker.facts import FactFollower
+from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.lobby import Lobby, RoomWish
 from opolyx_matchmaker.metrics import MatchmakerMetrics
 from opolyx_matchmaker.parts import Parts
@@ -29,7 +30,6 @@ from opolyx_matchmaker.peers import (
     PlayerGrant,
     Progression,
     Reservation,
-    SeatGrant,
 )
 from opolyx_matchmaker.queue import MatchQueue, SearchNews
 from opolyx_matchmaker.revocations import Revocations

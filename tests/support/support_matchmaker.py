@@ -183,11 +183,14 @@ class FakeProgression(ProgressionServiceServicer):
         self.grants: dict[str, progression_pb.Grant] = {}
         self.is_down = False
         self.calls = 0
+        self.answers = asyncio.Event()
+        self.answers.set()
 
     async def GetGrants(
         self, request: progression_pb.GetGrantsRequest, context: Any
     ) -> progression_pb.GetGrantsResponse:
         self.calls += 1
+        await self.answers.wait()
         if self.is_down:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
         known = [self.grants[who] for who in request.player_ids if who in self.grants]

@@ -94,6 +94,7 @@ _CLASSES: Final[dict[str, type]] = {
             offers.BotReleased,
         )
     },
+    "opolyx.matchmaker.v1.SeatCard": seats.SeatCard,
     "opolyx.matchmaker.v1.GetCurrentGameResponse": matches.CurrentGame,
     **{
         "opolyx.progression.v1." + one.__name__: one
@@ -113,7 +114,8 @@ _CLASSES: Final[dict[str, type]] = {
     },
     **{"opolyx.identity.v1." + one.__name__: one for one in (accounts.Account, accounts.Token)},
 }
-_NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_NAMES: Final = {cls: name for name, cls in reversed(_CLASSES.items())}
+"""Of two messages with the same class, the first: a seat's card is the game's and the room's."""
 _UNIONS: Final = frozenset({"Action", "Event"})
 """Messages that are nothing but a choice between others: the choice stands for them."""
 
@@ -158,9 +160,7 @@ def write_action(action: actions.Action) -> action_pb2.Action:
 def write(value: object) -> Message:
     """The message of a value; the opposite of `read`. For servers that are made of values."""
     pool = descriptor_pool.Default()
-    message = _new(pool.FindMessageTypeByName(_NAMES[type(value)]))
-    fill(message, {one: getattr(value, one) for one in get_type_hints(type(value))})
-    return message
+    return _write_as(pool.FindMessageTypeByName(_NAMES[type(value)]), value)
 
 
 def fill(message: Message, values: Mapping[str, object]) -> None:
@@ -174,7 +174,8 @@ def fill(message: Message, values: Mapping[str, object]) -> None:
         elif isinstance(value, Mapping):
             getattr(message, name).update(value)
         elif isinstance(value, Iterable):
-            convert = partial(_written, field) if field.message_type is not None else _same
+            kind = field.message_type
+            convert = partial(_written, kind) if kind is not None else _same
             getattr(message, name).extend([convert(one) for one in value])
 
 
@@ -244,21 +245,27 @@ def _set(message: Message, field: FieldDescriptor, value: object) -> None:
         return
     part = getattr(message, field.name)
     part.SetInParent()  # what is empty is there nevertheless
-    part.CopyFrom(_written(field, value))
+    part.CopyFrom(_written(field.message_type, value))
 
 
-def _written(field: FieldDescriptor, value: object) -> Message:
-    """The message of a value in its field; a choice between messages wraps the one chosen."""
+def _written(descriptor: Descriptor, value: object) -> Message:
+    """The message of a value in a field; a choice between messages wraps the one chosen."""
+    if descriptor.name not in _UNIONS:
+        return _write_as(descriptor, value)
     inner = write(value)
-    if field.message_type is None or field.message_type.name not in _UNIONS:
-        return inner
-    outer = _new(field.message_type)
-    for choice in field.message_type.oneofs_by_name["kind"].fields:
+    outer = _new(descriptor)
+    for choice in descriptor.oneofs_by_name["kind"].fields:
         if choice.message_type is inner.DESCRIPTOR:
             part = getattr(outer, choice.name)
             part.SetInParent()
             part.CopyFrom(inner)
     return outer
+
+
+def _write_as(descriptor: Descriptor, value: object) -> Message:
+    message = _new(descriptor)
+    fill(message, {one: getattr(value, one) for one in get_type_hints(type(value))})
+    return message
 
 
 def _new(descriptor: Descriptor) -> Message:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from opolyx_sdk.enums import Occupant, RoomState
+from opolyx_sdk.seats import SeatCard
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,16 @@ class RoomSeat:
 
     policy: str
     """The built-in bot's policy; empty for others."""
+
+    cards: tuple[SeatCard, ...] = ()
+    """Collection cards of its player: those of now until the start, then those of the game (RENT-5).
+
+    They come a moment after their player, and not at all where the server can't find them out;
+    what counts is what the game has.
+    """
+
+    vip: bool = False
+    """Whether its player may finance (FIN-1); known as the cards are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,11 +138,19 @@ class Client:
         self._run(self._client.leave_room(room_id))
 
     def add_bot(
-        self, room_id: str, *, policy: str = "", player_id: str = "", seat: int | None = None
+        self,
+        room_id: str,
+        *,
+        policy: str = "",
+        player_id: str = "",
+        seat: int | None = None,
+        request_id: str | None = None,
     ) -> Room:
         """As `AsyncClient.add_bot`."""
         return self._run(
-            self._client.add_bot(room_id, policy=policy, player_id=player_id, seat=seat)
+            self._client.add_bot(
+                room_id, policy=policy, player_id=player_id, seat=seat, request_id=request_id
+            )
         )
 
     def remove_bot(self, room_id: str, seat: int) -> Room:

@@ -38,6 +38,7 @@ from opolyx_matchmaker.rooms import (
     remove_bot,
     withdraw,
 )
+from opolyx_matchmaker.shown_grants import ShownGrants
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Placement, Transition
 from opolyx_servicekit.access import Principal
@@ -90,6 +91,7 @@ class Lobby:
         self._starter = starter
         self._rulesets = frozenset(parts.settings.rulesets)
         self._opened = MinuteLimit("rooms_per_minute", parts.settings.rooms_per_minute, parts.clock)
+        self._shown_grants = ShownGrants(parts)
         self._draining = False
 
     def drain(self) -> None:
@@ -112,7 +114,9 @@ class Lobby:
         await self.check_table(wish.ruleset, wish.seats, wish.options)
         seats = (first, *[OPEN_SEAT] * (wish.seats - 1))
         room = await self.reserve(caller.subject, wish.ruleset, seats, wish.public, wish.options)
-        return _changed(await self._store.create_room(room, request), room.room_id)
+        created = _changed(await self._store.create_room(room, request), room.room_id)
+        self._shown_grants.find_out(created, caller.subject)
+        return created
 
     async def reserve(
         self,
@@ -180,27 +184,41 @@ class Lobby:
         return await self._change(room_id, lambda room: kick(room, caller.subject, player_id))
 
     async def add_built_in(
-        self, caller: Principal, room_id: str, policy: str, seat: int | None
+        self, caller: Principal, room_id: str, policy: str, seat: int | None, request_id: str = ""
     ) -> Room:
-        """Seat a bot that the engine plays."""
+        """Seat a bot that the engine plays; idempotent by request id, if there is one."""
         built_in(policy, 1)  # refuse an unknown policy before looking for the room
+        request = _bot_request(caller, request_id)
 
         def seat_it(room: Room) -> Room | RoomRefusal:
             others = sum(other.occupant is Occupant.BUILT_IN for other in room.seats)
-            return add_bot(room, caller.subject, built_in(policy, others + 1), seat)
+            return add_bot(
+                room, caller.subject, built_in(policy, others + 1), seat, request=request
+            )
 
         return await self._change(room_id, seat_it)
 
     async def add_offered(
-        self, caller: Principal, room_id: str, player_id: str, seat: int | None
+        self,
+        caller: Principal,
+        room_id: str,
+        player_id: str,
+        seat: int | None,
+        request_id: str = "",
     ) -> Room:
-        """Seat a bot that offers itself, within its capacity and for whom it plays."""
+        """Seat a bot that offers itself, within its capacity and for whom it plays.
+
+        Idempotent by request id, if there is one.
+        """
         self._check_open()
+        request = _bot_request(caller, request_id)
         room = await self.get(room_id)
+        if request in room.requests:
+            return room
         bot, offer = self._bots.offer_for(player_id, room.ruleset)
         outcome = await self._change_rated(
             room_id,
-            lambda now, ratings: add_bot(now, caller.subject, bot, seat, ratings),
+            lambda now, ratings: add_bot(now, caller.subject, bot, seat, ratings, request),
             offer.max_games,
         )
         room = _changed(outcome, room_id)
@@ -328,6 +346,7 @@ class Lobby:
         seat = room.seat_of(caller.subject)
         if seat is None:
             raise room_not_found(room_id)
+        self._shown_grants.find_out(room, caller.subject)
         return room, seat
 
     async def _change(self, room_id: str, change: Transition, *, capacity: int = 1) -> Room:
@@ -383,6 +402,13 @@ def seat_for(caller: Principal, nonce: bytes) -> Seat:
     occupant = Occupant.BOT if caller.role == _BOT_ROLE else Occupant.PERSON
     name = shown_name(caller.name, caller.subject)
     return Seat(occupant=occupant, player_id=caller.subject, name=name, nonce=nonce)
+
+
+def _bot_request(caller: Principal, request_id: str) -> str:
+    """A caller's request as the room remembers it; empty if it has no id."""
+    if len(request_id) > _LONGEST_REQUEST_ID:
+        raise bad_field("request_id", f"must have at most {_LONGEST_REQUEST_ID} characters")
+    return f"{caller.subject}/{request_id}" if request_id else ""
 
 
 def _changed(outcome: Room | RoomRefusal, room_id: str) -> Room:

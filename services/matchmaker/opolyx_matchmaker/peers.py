@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Protocol
 
+from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
 from opolyx_matchmaker.rooms import Room, RoomOptions
 
 NEWCOMER_RATING: Final = 1000
@@ -44,21 +45,10 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatGrant:
-    """What the player of a seat brings to the table."""
-
-    vip: bool = False
-    """Whether the seat may finance (FIN-1)."""
-
-    cards: tuple[tuple[int, int], ...] = ()
-    """Square and rent bonus in basis points of each collection card (RENT-5)."""
-
-
-@dataclass(frozen=True, slots=True)
 class PlayerGrant:
     """What progression knows of a player."""
 
-    seat: SeatGrant = SeatGrant()
+    seat: SeatGrant = NO_GRANT
     """What the player brings to any table."""
 
     ratings: Mapping[str, int] = field(default_factory=dict)

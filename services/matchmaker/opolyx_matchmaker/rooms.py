@@ -4,14 +4,17 @@ A transition takes a room and returns the room after it, or a `RoomRefusal`. The
 inside its transactions, so a transition must depend on its arguments alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
+from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
+
 LEAST_SEATS: Final = 2
 MOST_SEATS: Final = 6
 
+_MOST_REQUESTS: Final = 16
 _NO_RATINGS: Final[Mapping[str, int]] = {}
 
 
@@ -101,6 +104,9 @@ class Seat:
     max_rating: int | None = None
     """The highest rating that this bot plays with."""
 
+    grant: SeatGrant = NO_GRANT
+    """What the player brings, as far as it is known: shown until the start, then what counts."""
+
     @property
     def is_bot(self) -> bool:
         """Whether a bot of either kind has it."""
@@ -183,6 +189,9 @@ class Room:
     over: bool = False
     """Whether its game is over."""
 
+    requests: tuple[str, ...] = ()
+    """The newest requests that seated a bot; the same again seats none."""
+
     def seat_of(self, player_id: str) -> int | None:
         """The account's seat, if it has one."""
         for number, seat in enumerate(self.seats):
@@ -250,6 +259,7 @@ def add_bot(
     bot: Seat,
     number: int | None,
     ratings: Mapping[str, int] = _NO_RATINGS,
+    request: str = "",
 ) -> Room | RoomRefusal:
     """Seat a bot, by the creator's will; on the first open seat if `number` is None.
 
@@ -259,12 +269,18 @@ def add_bot(
         bot: the bot.
         number: the seat.
         ratings: as for `join`.
+        request: one that the room remembers changes nothing; empty for one that is like no other.
     """
+    if request in room.requests:
+        return room
     if refusal := _not_creators(room, caller_id):
         return refusal
     if bot.player_id and room.seat_of(bot.player_id) is not None:
         return RoomRefusal(RefusalKind.BOT_UNAVAILABLE)
-    return _seated(room, bot, number, ratings)
+    seated = _seated(room, bot, number, ratings)
+    if not request or isinstance(seated, RoomRefusal):
+        return seated
+    return replace(seated, requests=(*room.requests, request)[-_MOST_REQUESTS:])
 
 
 def remove_bot(room: Room, caller_id: str, number: int) -> Room | RoomRefusal:
@@ -284,6 +300,15 @@ def withdraw(room: Room, player_id: str) -> Room | RoomRefusal:
     return _without(room, number)
 
 
+def show_grant(room: Room, player_id: str, grant: SeatGrant) -> Room | RoomRefusal:
+    """Show what an account brings, if it still sits there and the start has not begun."""
+    number = room.seat_of(player_id)
+    if number is None or room.state is not RoomState.OPEN or room.seats[number].grant == grant:
+        return room
+    seat = replace(room.seats[number], grant=grant)
+    return _changed(room, seats=(*room.seats[:number], seat, *room.seats[number + 1 :]))
+
+
 def begin_start(room: Room, caller_id: str) -> Room | RoomRefusal:
     """Begin to start the game; a room that has begun or started stays as it is."""
     if room.state in (RoomState.STARTING, RoomState.STARTED):
@@ -297,11 +322,14 @@ def begin_start(room: Room, caller_id: str) -> Room | RoomRefusal:
     return _changed(room, state=RoomState.STARTING)
 
 
-def finish_start(room: Room) -> Room | RoomRefusal:
-    """The game exists."""
+def finish_start(room: Room, grants: Sequence[SeatGrant]) -> Room | RoomRefusal:
+    """The game exists, with these grants by seat; they are what the room shows from now on."""
     if room.state is not RoomState.STARTING:
         return room
-    return _changed(room, state=RoomState.STARTED)
+    seats = tuple(
+        replace(seat, grant=grant) for seat, grant in zip(room.seats, grants, strict=True)
+    )
+    return _changed(room, state=RoomState.STARTED, seats=seats)
 
 
 def undo_start(room: Room, until_ms: int) -> Room | RoomRefusal:

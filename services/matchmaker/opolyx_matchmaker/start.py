@@ -11,13 +11,9 @@ from typing import Final
 
 import structlog
 
+from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
 from opolyx_matchmaker.parts import Parts
-from opolyx_matchmaker.peers import (
-    EngineRefused,
-    EngineUnavailable,
-    GameLife,
-    SeatGrant,
-)
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, GameLife
 from opolyx_matchmaker.refusals import (
     engine_unavailable,
     room_error,
@@ -107,7 +103,7 @@ class Starter:
     async def _run(self, room: Room) -> Room:
         grants = await self._store.keep_grants(room.room_id, await self._grants(room))
         await self._create(room, grants)
-        started = await self._store.change_room(room.room_id, finish_start)
+        started = await self._store.change_room(room.room_id, lambda now: finish_start(now, grants))
         if isinstance(started, RoomRefusal):
             raise room_error(started, room.room_id)
         self._board.publish(started)
@@ -121,7 +117,7 @@ class Starter:
         people = [seat.player_id for seat in room.seats if seat.occupant is Occupant.PERSON]
         known = await self._progression.grants(people) if people else {}
         return [
-            known[seat.player_id].seat if seat.player_id in known else SeatGrant()
+            known[seat.player_id].seat if seat.player_id in known else NO_GRANT
             for seat in room.seats
         ]
 

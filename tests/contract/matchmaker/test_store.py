@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from opolyx_matchmaker.accounts import Account, Revocation
-from opolyx_matchmaker.peers import Fact, FactKind, SeatGrant
+from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
+from opolyx_matchmaker.peers import Fact, FactKind
 from opolyx_matchmaker.rooms import (
     OPEN_SEAT,
     Occupant,
@@ -73,7 +74,9 @@ async def opened(store: Store, number: int, *seats: Seat) -> Room:
 async def started(store: Store, number: int, *seats: Seat) -> Room:
     made = await opened(store, number, *seats)
     await store.change_room(made.room_id, lambda now: begin_start(now, now.creator_id))
-    done = await store.change_room(made.room_id, finish_start)
+    done = await store.change_room(
+        made.room_id, lambda now: finish_start(now, [NO_GRANT] * len(now.seats))
+    )
     assert isinstance(done, Room), done
     return done
 

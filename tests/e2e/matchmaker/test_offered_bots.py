@@ -71,6 +71,28 @@ async def test_capacity_is_never_exceeded_by_parallel_rooms(mm: Running) -> None
     offer.call.cancel()
 
 
+async def test_offered_bot_that_is_asked_for_again_is_seated_once(mm: Running) -> None:
+    """Though it is at its capacity by then, and even when its offer has ended."""
+    offer, ada = await offered(mm), await mm.guest("Ada")
+    room = await mm.create(ada, seats=3)
+    request = pb.AddBotRequest(
+        room_id=room.room_id, player_id=offer.bot.player_id, request_id="once"
+    )
+
+    async def seated() -> list[str]:
+        room = (await mm.rooms.AddBot(request, metadata=ada.auth)).room
+        return [seat.name for seat in room.seats]
+
+    assert ["Ada", "Robo", ""] == await seated()
+    assert ["Ada", "Robo", ""] == await seated()
+    offer.call.cancel()
+
+    async def is_gone() -> bool:
+        return ["Ada", "", ""] == await seated()
+
+    await eventually(is_gone)
+
+
 @pytest.mark.parametrize(
     "fields",
     [

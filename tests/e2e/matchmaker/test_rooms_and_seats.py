@@ -262,3 +262,29 @@ async def test_draining_refuses_changes_as_retryable_and_ends_streams(mm: Runnin
     assert (grpc.StatusCode.UNAVAILABLE, "DRAINING") == (error.code(), reason_of(error))
     assert grpc.StatusCode.UNAVAILABLE is await asyncio.wait_for(watch.code(), 5)
     assert room == await mm.get(ada, room)
+
+
+async def test_bot_that_is_asked_for_again_is_seated_once(mm: Running) -> None:
+    """Also many times at once, and after it was unseated; an id is its caller's and room's own."""
+    ada = await mm.guest("Ada")
+    room = await mm.create(ada, seats=6)
+    request = pb.AddBotRequest(room_id=room.room_id, policy="steady", request_id="one")
+
+    again = await asyncio.gather(
+        *(mm.rooms.AddBot(request, metadata=ada.auth) for _ in range(10)),
+        mm.rooms.AddBot(request, metadata=ada.auth),
+    )
+
+    assert {2} == {sum(bool(seat.name) for seat in one.room.seats) for one in again}
+    other = pb.AddBotRequest(room_id=room.room_id, policy="steady", request_id="two")
+    assert "Steady 2" == (await mm.rooms.AddBot(other, metadata=ada.auth)).room.seats[2].name
+    remove = pb.RemoveBotRequest(room_id=room.room_id, seat=1)
+    await mm.rooms.RemoveBot(remove, metadata=ada.auth)
+    assert "" == (await mm.rooms.AddBot(request, metadata=ada.auth)).room.seats[1].name
+    await mm.add_bot(ada, room)
+    await mm.add_bot(ada, room)
+    assert 4 == sum(bool(seat.name) for seat in (await mm.get(ada, room)).seats)
+    request.request_id = "x" * 65
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await mm.rooms.AddBot(request, metadata=ada.auth)
+    assert ["request_id"] == bad_fields(caught.value)

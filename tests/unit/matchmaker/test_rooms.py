@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
 from opolyx_matchmaker.rooms import (
     OPEN_SEAT,
     Occupant,
@@ -24,6 +25,7 @@ from opolyx_matchmaker.rooms import (
     kick,
     leave,
     remove_bot,
+    show_grant,
     undo_start,
     withdraw,
 )
@@ -32,6 +34,7 @@ ADA = Seat(Occupant.PERSON, "p_ada", "Ada")
 BO = Seat(Occupant.PERSON, "p_bo", "Bo")
 CY = Seat(Occupant.PERSON, "p_cy", "Cy")
 STEADY = Seat(Occupant.BUILT_IN, name="Steady 1", policy="steady")
+VIP = SeatGrant(vip=True, cards=((1, 500),))
 ROBO = Seat(Occupant.BOT, "b_robo", "Robo", offered=True)
 
 
@@ -233,7 +236,7 @@ def test_no_change_touches_the_ruleset_or_the_number_of_seats() -> None:
         done(remove_bot(with_bot, "p_ada", 2)),
         starting,
         done(undo_start(starting, 5000)),
-        done(finish_start(starting)),
+        done(finish_start(starting, [NO_GRANT] * 3)),
     ]
 
     assert {(room.ruleset, 3)} == {(each.ruleset, len(each.seats)) for each in changed}
@@ -249,11 +252,11 @@ def test_start_needs_the_creator_and_every_seat() -> None:
 
 def test_start_again_changes_nothing() -> None:
     starting = room_of(ADA, BO, state=RoomState.STARTING)
-    started = done(finish_start(starting))
+    started = done(finish_start(starting, [NO_GRANT] * 2))
 
     assert starting == begin_start(starting, "p_ada")
     assert started == begin_start(started, "p_ada")
-    assert started == finish_start(started)
+    assert started == finish_start(started, [VIP] * 2)
     assert started == undo_start(started, 5)
     assert started == close(started)
 
@@ -294,3 +297,40 @@ def test_neither_code_nor_nonce_is_in_a_repr() -> None:
 
     assert "ABC123" not in text
     assert "secret-share" not in text
+
+
+def test_what_a_player_brings_is_shown_until_the_start_and_then_what_counts() -> None:
+    room = room_of(ADA, BO)
+    shown = done(show_grant(room, "p_bo", VIP))
+    starting = done(begin_start(shown, "p_ada"))
+    started = done(finish_start(starting, [VIP, NO_GRANT]))
+
+    assert [NO_GRANT, VIP] == [seat.grant for seat in shown.seats]
+    assert (room.revision + 1, room.expires_ms) == (shown.revision, shown.expires_ms)
+    assert shown == show_grant(shown, "p_bo", VIP)
+    assert room == show_grant(room, "p_cy", VIP), "who has left shows nothing"
+    assert starting == show_grant(starting, "p_ada", VIP)
+    assert [VIP, NO_GRANT] == [seat.grant for seat in started.seats]
+    assert started == show_grant(started, "p_bo", VIP)
+    assert NO_GRANT == done(join(done(leave(shown, "p_bo")), BO)).seats[1].grant
+
+
+def test_same_request_seats_one_bot_whatever_became_of_it() -> None:
+    seated = done(add_bot(room_of(ADA, OPEN_SEAT, OPEN_SEAT), "p_ada", STEADY, None, request="r1"))
+    removed = done(remove_bot(seated, "p_ada", 1))
+    full = done(add_bot(seated, "p_ada", STEADY, None, request="r2"))
+    started = done(finish_start(done(begin_start(full, "p_ada")), [NO_GRANT] * 3))
+
+    for room in (seated, removed, full, started):
+        assert room == add_bot(room, "p_ada", STEADY, None, request="r1")
+    assert removed.revision < done(add_bot(removed, "p_ada", STEADY, None, request="r3")).revision
+    assert RefusalKind.ROOM_FULL == refused(add_bot(full, "p_ada", STEADY, None, request="r4"))
+
+
+def test_requests_that_a_room_remembers_are_bounded() -> None:
+    room = room_of(ADA, OPEN_SEAT)
+    for number in range(100):
+        room = done(add_bot(room, "p_ada", STEADY, None, request=f"r{number}"))
+        room = done(remove_bot(room, "p_ada", 1))
+
+    assert tuple(f"r{number}" for number in range(84, 100)) == room.requests

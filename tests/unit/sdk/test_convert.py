@@ -19,7 +19,7 @@ from opolyx.engine.v1 import (
 from opolyx.identity.v1 import identity_service_pb2
 from opolyx.matchmaker.v1 import matchmaker_service_pb2
 from opolyx.progression.v1 import progression_service_pb2
-from opolyx_sdk import _convert, _frames, actions, enums, events
+from opolyx_sdk import RoomSeat, Seat, SeatCard, _convert, _frames, actions, enums, events
 
 MODULES = (
     action_pb2,
@@ -141,6 +141,19 @@ def test_every_request_is_written() -> None:
     assert 3 == command.command.action.build.square
     assert "g" == detach.detach.game_id
     assert 4 == ping.ping.nonce
+
+
+def test_cards_are_the_same_values_in_a_room_and_in_a_game() -> None:
+    card = SeatCard(square=3, bonus_bp=500)
+    in_room = RoomSeat(1, enums.Occupant.PERSON, "p", "Bo", "", cards=(card,), vip=True)
+    in_game = Seat(1, "p", "Bo", enums.SeatKind.PERSON, 1, "", cards=(card,), vip=True)
+
+    message = _convert.write(in_room)
+
+    assert [(3, 500)] == [(one.square, one.bonus_bp) for one in message.cards]  # type: ignore[attr-defined]
+    assert in_room == _convert.read(message, RoomSeat)
+    assert in_game == _convert.read(_convert.write(in_game), Seat)
+    assert card == _convert.read(_convert.write(card), SeatCard)
 
 
 def _kinds(descriptor: Descriptor) -> list[Any]:

@@ -30,6 +30,7 @@ from opolyx_sdk import (
 )
 from opolyx_sdk._backoff import STABLE_S, Backoff, Outage
 from opolyx_sdk.actions import Roll
+from opolyx_sdk.enums import Occupant
 from opolyx_sdk.errors import Failure
 from opolyx_sdk.testing import RetryAfter, ScriptedGame, ScriptedServer, Silence
 
@@ -68,6 +69,22 @@ async def test_a_watched_room_outlives_outages_and_shows_each_state_once(
 
     assert [1, 2, 3, 4, 5] == [one.revision for one in seen]
     assert 5 <= [one.method for one in server.calls].count("WatchRoom")
+
+
+async def test_a_bot_whose_answer_was_lost_is_seated_once(
+    served: tuple[ScriptedServer, AsyncClient],
+) -> None:
+    server, client = served
+    room = await client.create_room("classic@full", 4)
+    server.lose_answer("AddBot", times=2)
+
+    room = await client.add_bot(room.room_id, policy="steady")
+
+    assert ["Ada", "Steady 1", "", ""] == [seat.name for seat in room.seats]
+    assert 3 == [one.method for one in server.calls].count("AddBot")
+    again = await client.add_bot(room.room_id, policy="steady", request_id="mine")
+    assert again == await client.add_bot(room.room_id, policy="steady", request_id="mine")
+    assert 1 == sum(seat.occupant is Occupant.UNSPECIFIED for seat in again.seats)
 
 
 async def test_a_room_that_is_gone_ends_the_watching_with_its_reason(

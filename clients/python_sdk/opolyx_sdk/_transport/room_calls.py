@@ -114,15 +114,26 @@ class RoomCalls(Calls):
         policy: str = "",
         player_id: str = "",
         seat: int | None = None,
+        request_id: str | None = None,
     ) -> Room:
-        """Seat a bot: a built-in policy ("random", "steady", "trader") or an offered bot."""
-        request = pb.AddBotRequest(room_id=room_id, seat=seat)
+        """Seat a bot: a built-in policy ("random", "steady", "trader") or an offered bot.
+
+        Args:
+            room_id: the room; only its creator may.
+            policy: of a built-in bot.
+            player_id: of an offered bot.
+            seat: the first open one when absent.
+            request_id: the same id again seats no second bot; made when absent.
+        """
+        request = pb.AddBotRequest(
+            room_id=room_id, seat=seat, request_id=request_id or uuid.uuid4().hex
+        )
         if player_id:
             request.player_id = player_id
         else:
             request.policy = policy
         response = await self._transport.call(
-            lambda stubs: stubs.matchmaker.AddBot, request, repeatable=False
+            lambda stubs: stubs.matchmaker.AddBot, request, repeatable=True
         )
         return read(response.room, Room)
 

@@ -25,6 +25,7 @@ class Lobby:
         """The rooms by id."""
         self._where = CurrentGame("", "", None)
         self._changed: list[Room] = []
+        self._requests: set[str] = set()
 
     def put(self, room: Room) -> Room:
         """Take a room, or a newer state of it."""
@@ -60,7 +61,10 @@ class Lobby:
             case "JoinRoom":
                 return self._join(request.room_id, request.code)
             case "AddBot":
-                return {"room": self._add_bot(request.room_id, request.policy or "offered")}
+                if request.request_id not in self._requests:
+                    self._add_bot(request.room_id, request.policy or "offered")
+                self._requests |= {request.request_id} - {""}
+                return {"room": self.rooms[request.room_id]}
             case "StartGame":
                 return {"game_id": self._start(request.room_id)}
             case "GetCurrentGame":
@@ -100,11 +104,11 @@ class Lobby:
         self._where = CurrentGame(room.room_id, "", seat)
         return {"room": self._seat(room, self._person(seat)), "seat": seat}
 
-    def _add_bot(self, room_id: str, policy: str) -> Room:
+    def _add_bot(self, room_id: str, policy: str) -> None:
         room = self.rooms[room_id]
         seat = self._first_open(room)
         name = f"{policy.capitalize()} {seat}"
-        return self._seat(room, RoomSeat(seat, Occupant.BUILT_IN, "", name, policy))
+        self._seat(room, RoomSeat(seat, Occupant.BUILT_IN, "", name, policy))
 
     def _start(self, room_id: str) -> str:
         room = self.rooms[room_id]

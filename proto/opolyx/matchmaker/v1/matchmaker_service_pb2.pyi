@@ -164,6 +164,8 @@ class RoomSeat(_message.Message):
     PLAYER_ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     POLICY_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    VIP_FIELD_NUMBER: _builtins.int
     seat: _builtins.int
     """The seat."""
     occupant: Global___Occupant.ValueType
@@ -174,6 +176,12 @@ class RoomSeat(_message.Message):
     """The name shown; empty for an open seat."""
     policy: _builtins.str
     """The built-in bot's policy; empty for others."""
+    vip: _builtins.bool
+    """Whether its player may finance (FIN-1); known as the cards are."""
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeatCard]:
+        """Collection cards of its player: before the start as they are now, if that could be found out; then as frozen into the game (RENT-5)."""
+
     def __init__(
         self,
         *,
@@ -182,14 +190,42 @@ class RoomSeat(_message.Message):
         player_id: _builtins.str = ...,
         name: _builtins.str = ...,
         policy: _builtins.str = ...,
+        cards: _abc.Iterable[Global___SeatCard] | None = ...,
+        vip: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "occupant", b"occupant", "player_id", b"player_id", "policy", b"policy", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "name", b"name", "occupant", b"occupant", "player_id", b"player_id", "policy", b"policy", "seat", b"seat", "vip", b"vip"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RoomSeat: _TypeAlias = RoomSeat  # noqa: Y015
+
+@_typing.final
+class SeatCard(_message.Message):
+    """A collection card's effect in the game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SQUARE_FIELD_NUMBER: _builtins.int
+    BONUS_BP_FIELD_NUMBER: _builtins.int
+    square: _builtins.int
+    """The property it is for."""
+    bonus_bp: _builtins.int
+    """How much more rent it brings, in basis points."""
+    def __init__(
+        self,
+        *,
+        square: _builtins.int = ...,
+        bonus_bp: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bonus_bp", b"bonus_bp", "square", b"square"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatCard: _TypeAlias = SeatCard  # noqa: Y015
 
 @_typing.final
 class RoomOptions(_message.Message):
@@ -565,6 +601,7 @@ class AddBotRequest(_message.Message):
     POLICY_FIELD_NUMBER: _builtins.int
     PLAYER_ID_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
     room_id: _builtins.str
     """The room."""
     policy: _builtins.str
@@ -573,6 +610,8 @@ class AddBotRequest(_message.Message):
     """An offered bot's account."""
     seat: _builtins.int
     """The seat; absent for the first open one."""
+    request_id: _builtins.str
+    """Made by the caller, at most 64 characters; the same id again seats no second bot, while it is among the room's last 16. Empty: each call is one of its own."""
     def __init__(
         self,
         *,
@@ -580,10 +619,11 @@ class AddBotRequest(_message.Message):
         policy: _builtins.str = ...,
         player_id: _builtins.str = ...,
         seat: _builtins.int | None = ...,
+        request_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "bot", b"bot", "player_id", b"player_id", "policy", b"policy", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "bot", b"bot", "player_id", b"player_id", "policy", b"policy", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "bot", b"bot", "player_id", b"player_id", "policy", b"policy", "request_id", b"request_id", "room_id", b"room_id", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015

@@ -154,7 +154,7 @@ class MatchmakerServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def AddBot(self, request, context):
-        """Seats a bot: a built-in policy, or an offered bot. Creator only.
+        """Seats a bot: a built-in policy, or an offered bot. Creator only. Idempotent by request_id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -29,7 +29,7 @@ class MatchmakerServiceStub:
     WatchRoom: _aio.UnaryStreamMultiCallable[_matchmaker_service_pb2.WatchRoomRequest, _matchmaker_service_pb2.WatchRoomResponse]
     """Sends the room now and after each change, until it has started or is closed."""
     AddBot: _aio.UnaryUnaryMultiCallable[_matchmaker_service_pb2.AddBotRequest, _matchmaker_service_pb2.AddBotResponse]
-    """Seats a bot: a built-in policy, or an offered bot. Creator only."""
+    """Seats a bot: a built-in policy, or an offered bot. Creator only. Idempotent by request_id."""
     RemoveBot: _aio.UnaryUnaryMultiCallable[_matchmaker_service_pb2.RemoveBotRequest, _matchmaker_service_pb2.RemoveBotResponse]
     """Unseats a bot. Creator only."""
     Kick: _aio.UnaryUnaryMultiCallable[_matchmaker_service_pb2.KickRequest, _matchmaker_service_pb2.KickResponse]
@@ -102,7 +102,7 @@ class MatchmakerServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matchmaker_service_pb2.AddBotRequest,
         context: _aio.ServicerContext[_matchmaker_service_pb2.AddBotRequest, _abc.Awaitable[_matchmaker_service_pb2.AddBotResponse]],
     ) -> _abc.Awaitable[_matchmaker_service_pb2.AddBotResponse]:
-        """Seats a bot: a built-in policy, or an offered bot. Creator only."""
+        """Seats a bot: a built-in policy, or an offered bot. Creator only. Idempotent by request_id."""
 
     @_abc_1.abstractmethod
     def RemoveBot(

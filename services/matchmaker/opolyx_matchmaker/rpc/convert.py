@@ -11,7 +11,8 @@ from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx_matchmaker.accounts import Account, IssuedToken, Revocation
 from opolyx_matchmaker.bots import MOST_GAMES, BotOffer
-from opolyx_matchmaker.peers import Fact, FactKind, GameLife, PlayerGrant, SeatGrant
+from opolyx_matchmaker.grants import SeatGrant
+from opolyx_matchmaker.peers import Fact, FactKind, GameLife, PlayerGrant
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, Seat
 
@@ -168,6 +169,8 @@ def _seat_message(number: int, seat: Seat) -> pb.RoomSeat:
         player_id=seat.player_id,
         name=seat.name,
         policy=seat.policy,
+        cards=[pb.SeatCard(square=square, bonus_bp=bonus) for square, bonus in seat.grant.cards],
+        vip=seat.grant.vip,
     )
 
 

@@ -15,6 +15,7 @@ from opolyx.engine.v1.allocation_service_pb2_grpc import AllocationServiceStub
 from opolyx.engine.v1.engine_service_pb2_grpc import EngineServiceStub
 from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from opolyx.progression.v1.progression_service_pb2_grpc import ProgressionServiceStub
+from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import (
     EngineRefused,
     EngineUnavailable,
@@ -22,7 +23,6 @@ from opolyx_matchmaker.peers import (
     GameLife,
     PlayerGrant,
     Reservation,
-    SeatGrant,
 )
 from opolyx_matchmaker.rooms import Room, RoomOptions
 from opolyx_matchmaker.rpc import convert

@@ -95,11 +95,12 @@ class RoomHandlers:
         """Seat a bot."""
         caller = current_principal()
         seat = request.seat if request.HasField("seat") else None
+        room_id, request_id = request.room_id, request.request_id
         kind = request.WhichOneof("bot")
         if kind == "policy":
-            add = self._lobby.add_built_in(caller, request.room_id, request.policy, seat)
+            add = self._lobby.add_built_in(caller, room_id, request.policy, seat, request_id)
         elif kind == "player_id":
-            add = self._lobby.add_offered(caller, request.room_id, request.player_id, seat)
+            add = self._lobby.add_offered(caller, room_id, request.player_id, seat, request_id)
         else:
             raise bad_field("policy", "policy or player_id must be given")
         return pb.AddBotResponse(room=_shown(await add, caller))

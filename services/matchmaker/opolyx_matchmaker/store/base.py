@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from opolyx_matchmaker.accounts import Account, Revocation
-from opolyx_matchmaker.peers import Fact, SeatGrant
+from opolyx_matchmaker.grants import SeatGrant
+from opolyx_matchmaker.peers import Fact
 from opolyx_matchmaker.rooms import Room, RoomRefusal
 
 Transition: TypeAlias = Callable[[Room], Room | RoomRefusal]

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.ids import new_code
-from opolyx_matchmaker.peers import Fact, FactKind, SeatGrant
+from opolyx_matchmaker.peers import Fact, FactKind
 from opolyx_matchmaker.rooms import (
     Occupant,
     RefusalKind,

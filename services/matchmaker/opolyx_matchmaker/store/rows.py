@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from opolyx_matchmaker.peers import SeatGrant
+from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, RoomState, Seat
 
 
@@ -28,9 +28,11 @@ def room_body(room: Room) -> str:
                     "people_only": seat.people_only,
                     "min_rating": seat.min_rating,
                     "max_rating": seat.max_rating,
+                    "grant": _grant_fields(seat.grant),
                 }
                 for seat in room.seats
             ],
+            "requests": room.requests,
         },
         separators=(",", ":"),
     )
@@ -60,20 +62,18 @@ def read_room(row: Sequence[Any]) -> Room:
         options=RoomOptions(**body["options"]),
         commitment=bytes.fromhex(body["commitment"]),
         seats=tuple(_read_seat(seat) for seat in body["seats"]),
+        requests=tuple(body.get("requests", ())),  # absent in older rooms
     )
 
 
 def grants_text(grants: Sequence[SeatGrant]) -> str:
     """Grants by seat."""
-    return json.dumps([[grant.vip, grant.cards] for grant in grants], separators=(",", ":"))
+    return json.dumps([_grant_fields(grant) for grant in grants], separators=(",", ":"))
 
 
 def read_grants(text: str) -> list[SeatGrant]:
     """Grants by seat, from `grants_text`."""
-    return [
-        SeatGrant(vip=vip, cards=tuple((square, bonus) for square, bonus in cards))
-        for vip, cards in json.loads(text)
-    ]
+    return [_read_grant(fields) for fields in json.loads(text)]
 
 
 def _read_seat(seat: dict[str, Any]) -> Seat:
@@ -88,4 +88,14 @@ def _read_seat(seat: dict[str, Any]) -> Seat:
         people_only=seat.get("people_only", False),
         min_rating=seat.get("min_rating"),
         max_rating=seat.get("max_rating"),
+        grant=_read_grant(seat.get("grant", (False, ()))),
     )
+
+
+def _grant_fields(grant: SeatGrant) -> list[Any]:
+    return [grant.vip, grant.cards]
+
+
+def _read_grant(fields: Sequence[Any]) -> SeatGrant:
+    vip, cards = fields
+    return SeatGrant(vip=vip, cards=tuple((square, bonus) for square, bonus in cards))

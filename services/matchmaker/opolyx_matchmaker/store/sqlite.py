@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from opolyx_matchmaker.accounts import Account, Revocation
-from opolyx_matchmaker.peers import Fact, SeatGrant
+from opolyx_matchmaker.grants import SeatGrant
+from opolyx_matchmaker.peers import Fact
 from opolyx_matchmaker.rooms import Room, RoomRefusal
 from opolyx_matchmaker.store import room_tables, schema, token_tables
 from opolyx_matchmaker.store.base import FactsApplied, Placement, Transition

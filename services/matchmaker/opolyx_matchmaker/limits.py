@@ -54,6 +54,11 @@ class MinuteLimit:
             )
         self._taken[key] = taken + 1
 
+    def give_back(self, key: str) -> None:
+        """Count one less: what was taken proved to be none that counts."""
+        if taken := self._taken.get(key, 0):
+            self._taken[key] = taken - 1
+
 
 def caller_address(peer: str, forwarded: str, proxies: int) -> str:
     """The address that a call counts for: of IPv6, the network, as a caller has all of it.

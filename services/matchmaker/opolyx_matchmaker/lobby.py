@@ -91,6 +91,9 @@ class Lobby:
         self._starter = starter
         self._rulesets = frozenset(parts.settings.rulesets)
         self._opened = MinuteLimit("rooms_per_minute", parts.settings.rooms_per_minute, parts.clock)
+        self._wrong_codes = MinuteLimit(
+            "wrong_codes_per_minute", parts.settings.wrong_codes_per_minute, parts.clock
+        )
         self._shown_grants = ShownGrants(parts)
         self._draining = False
 
@@ -154,18 +157,16 @@ class Lobby:
     ) -> tuple[Room, int]:
         """Take a seat; the same player again gets the same seat.
 
-        A private room wants its code, from everybody who isn't in it yet.
+        A private room wants its code, from everybody who isn't in it yet. Wrong codes have a limit
+        a minute; who has used it up learns nothing of a right one either.
         """
         self._check_open()
         seat = seat_for(caller, nonce)
         typed = read_code(code)
         if not room_id and not typed:
             raise bad_field("room_id", "room_id or code must be given")
-        if not room_id:
-            found = await self._store.find_room(code=typed)
-            if found is None:
-                raise room_not_found("")
-            room_id = found.room_id
+        if typed:
+            room_id = await self._read_code(caller.subject, room_id, typed)
 
         def enter(room: Room, ratings: Mapping[str, int]) -> Room | RoomRefusal:
             is_in = room.seat_of(caller.subject) is not None
@@ -329,6 +330,20 @@ class Lobby:
         for player_id in gone:
             await self._withdraw_from(room_id, player_id)
         raise bot_unavailable(gone[0], "has ended its offer")
+
+    async def _read_code(self, player_id: str, room_id: str, typed: str) -> str:
+        """The id of the room whose code it is; `room_id`, too, for who is in that room already.
+
+        A code counts as wrong until it proves right, so that many at once are no way round.
+        """
+        self._wrong_codes.take(player_id)
+        found = await (
+            self._store.get_room(room_id) if room_id else self._store.find_room(code=typed)
+        )
+        if found is None or (typed != found.code and found.seat_of(player_id) is None):
+            raise room_not_found(room_id)
+        self._wrong_codes.give_back(player_id)
+        return found.room_id
 
     def _check_ruleset(self, ruleset: str) -> None:
         if ruleset not in self._rulesets:

@@ -68,6 +68,9 @@ class MatchmakerSettings(ServiceSettings):
     rooms_per_minute: int = Field(default=120, ge=0)
     """Rooms that one account may open in a minute, rematches included; 0 for no limit."""
 
+    wrong_codes_per_minute: int = Field(default=10, ge=0)
+    """Wrong codes of rooms that one account may type in a minute; 0 for no limit."""
+
     searches_per_minute: int = Field(default=120, ge=0)
     """Searches that one account may begin in a minute; 0 for no limit."""
 

@@ -1,5 +1,6 @@
 """What a caller may do, how often, and what a refusal says."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,45 @@ async def test_refusal_names_the_limit_and_when_to_come_again(
     assert "LIMIT" == reason_of(caught.value)
     assert {"limit": setting, "value": "2"} == metadata_of(caught.value)
     assert 0 < _retry_seconds(caught.value) <= 60
+
+
+async def guess(mm: Running, guest: Guest, code: str = "AAAAAAAA", room_id: str = "") -> None:
+    request = pb.JoinRoomRequest(code=code, room_id=room_id)
+    await mm.rooms.JoinRoom(request, metadata=guest.auth)
+
+
+async def test_codes_cannot_be_guessed_without_end(tmp_path: Path, peers: Peers) -> None:
+    """Also not many at once, nor by the id; and at the limit, a right one tells nothing."""
+    async with running_matchmaker(tmp_path, peers, wrong_codes_per_minute=3) as mm:
+        ada, bo, cy = [await mm.guest(name) for name in ("Ada", "Bo", "Cy")]
+        room = await mm.create(ada, public=False)
+        guesses = [guess(mm, bo), *(guess(mm, bo, room_id=room.room_id) for _ in range(20))]
+        outcomes = await asyncio.gather(*guesses, return_exceptions=True)
+        errors = [one for one in outcomes if isinstance(one, grpc.aio.AioRpcError)]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await guess(mm, bo, room.code)
+        await guess(mm, cy, room.code.lower())
+
+    assert 21 == len(errors)
+    reasons = [reason_of(error) for error in errors]
+    assert reasons.count("ROOM_NOT_FOUND") in (3, 6), "twice, if a minute ended meanwhile"
+    assert {"ROOM_NOT_FOUND", "LIMIT"} == set(reasons)
+    assert grpc.StatusCode.RESOURCE_EXHAUSTED is caught.value.code()
+    assert {"limit": "wrong_codes_per_minute", "value": "3"} == metadata_of(caught.value)
+    assert 0 < _retry_seconds(caught.value) <= 60
+
+
+async def test_right_codes_use_up_nothing(tmp_path: Path, peers: Peers) -> None:
+    async with running_matchmaker(tmp_path, peers, wrong_codes_per_minute=1) as mm:
+        ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
+        room = await mm.create(ada, public=False)
+        for _ in range(5):
+            await guess(mm, bo, room.code)
+            await mm.leave(bo, room)
+        await mm.join(bo, room, code=room.code)
+        await mm.join(bo, room, code="who is in needs none")
+
+        assert bo.player_id == (await mm.get(bo, room)).seats[1].player_id
 
 
 async def test_room_that_is_asked_for_again_uses_up_nothing(tmp_path: Path, peers: Peers) -> None:

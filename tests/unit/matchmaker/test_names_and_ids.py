@@ -66,5 +66,6 @@ def test_ids_sort_by_time_and_differ() -> None:
 def test_codes_are_read_as_people_type_them() -> None:
     code = new_code()
 
+    assert 8 == len(code)
     assert code == read_code(f" {code[:3].lower()}-{code[3:]} ")
     assert "110" == read_code("ilo")

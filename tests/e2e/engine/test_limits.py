@@ -41,6 +41,9 @@ async def table(tmp_path: Path) -> AsyncIterator[Table]:
         "attach_burst": ATTACHES,
         "commands_per_second": 2,
         "command_burst": COMMANDS,
+        "recent_updates": 1,
+        "missed_updates_per_second": 2,
+        "missed_update_burst": 3,
     }
     clock = ManualClock(START_MS)
     async with running_engine(tmp_path, clock=clock, **limits) as engine:
@@ -109,6 +112,43 @@ async def test_who_attaches_all_the_time_is_told_when_to_attach_again(table: Tab
     await table.clock.advance(detached.retry_after_ms)
     await stream.send(attach=pb.Attach(game_id=table.game_id))
     assert 1 == (await stream.next("snapshot")).seq
+
+
+async def test_who_asks_for_the_past_all_the_time_gets_snapshots(table: Table) -> None:
+    for number in range(4):
+        await play_on(table, f"c{number}")
+    seen = []
+    for caller in (table.mine, table.mine, table.other):
+        seen.append(await kinds_of_attach(caller, table.game_id, after_seq=1))
+    await table.clock.advance(1_000)
+    seen.append(await kinds_of_attach(table.mine, table.game_id, after_seq=1))
+    updates = ["update"] * 3 + ["presence"]
+    assert [updates, ["snapshot"], updates, updates] == seen
+    assert ["update", "presence"] == await kinds_of_attach(table.mine, table.game_id, after_seq=3)
+
+
+async def play_on(table: Table, command_id: str) -> None:
+    decision = awaited((await table.mine.game(table.game_id)).decisions)
+    command = pb.Command(
+        game_id=table.game_id,
+        command_id=command_id,
+        decision_id=decision.decision_id,
+        action=decision.legal_actions[0],
+    )
+    mover = table.mine if decision.seat == table.decision.seat else table.other
+    request = pb.SubmitCommandRequest(command=command)
+    response = await mover.engine.SubmitCommand(request, metadata=mover.metadata)
+    assert response.result.HasField("accepted")
+
+
+async def kinds_of_attach(caller: Caller, game_id: str, after_seq: int) -> list[str]:
+    """What a new stream begins with, up to its being up to date."""
+    stream = await caller.play(game_id, after_seq=after_seq)
+    kinds: list[str] = []
+    while "attached" not in kinds:
+        kinds.append(str((await stream.frame()).WhichOneof("kind")))
+    stream.call.cancel()
+    return kinds[:-1]
 
 
 async def test_commands_are_counted_by_seat_and_not_by_address(table: Table) -> None:

@@ -19,7 +19,7 @@ from opolyx_servicekit.errors import ServiceError
 _log = structlog.get_logger(__name__)
 
 _ALL: Final = 1 << 30
-_YIELD_EVERY: Final = 25  # replayed records between two looks at other games
+_YIELD_EVERY: Final = 5  # replayed records between two looks at other games
 
 
 class Loader:

@@ -107,7 +107,7 @@ class EngineMetrics:
         self.streams = Gauge("opolyx_streams", "Open streams.", registry=self.registry)
         self.limited = Counter(
             "opolyx_limited",
-            "Streams and attaches refused because they came too often.",
+            "Streams, attaches and reads of the past refused because they came too often.",
             ("what",),
             registry=self.registry,
         )

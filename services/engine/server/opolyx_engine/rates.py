@@ -22,15 +22,18 @@ class Bucket:
         self._allowance = float(burst)
         self._last_ms = 0
 
-    def wait_ms(self, now_ms: int) -> int:
-        """Take one and return 0, or take nothing and return after how long there is one."""
+    def wait_ms(self, now_ms: int, amount: int = 1) -> int:
+        """Take `amount` and return 0, or take nothing and return after how long there is as much.
+
+        More than the burst there never is.
+        """
         elapsed_ms = max(0, now_ms - self._last_ms)
         self._last_ms = now_ms
         filled = self._allowance + elapsed_ms * self._per_second / 1000
         self._allowance = min(float(self._burst), filled)
-        if self._allowance < 1:
-            return int((1 - self._allowance) * 1000 / self._per_second) + 1
-        self._allowance -= 1
+        if self._allowance < amount:
+            return int((amount - self._allowance) * 1000 / self._per_second) + 1
+        self._allowance -= amount
         return 0
 
 
@@ -44,7 +47,7 @@ class Buckets:
         self._most_keys = most_keys
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
-    def wait_ms(self, key: str, now_ms: int) -> int:
+    def wait_ms(self, key: str, now_ms: int, amount: int = 1) -> int:
         """See `Bucket.wait_ms`."""
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -52,4 +55,4 @@ class Buckets:
             if len(self._buckets) > self._most_keys:
                 self._buckets.popitem(last=False)
         self._buckets.move_to_end(key)
-        return bucket.wait_ms(now_ms)
+        return bucket.wait_ms(now_ms, amount)

@@ -4,6 +4,7 @@ A snapshot also follows the updates where these don't tell all: the game was end
 outage moved its deadlines.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from opolyx_engine.errors import store_unavailable
@@ -15,7 +16,11 @@ _MOST_READS: Final = 3  # the game goes on while older updates are read
 
 
 async def attach(
-    registry: Registry, game: GameActor, subscription: Subscription, after_seq: int | None
+    registry: Registry,
+    game: GameActor,
+    subscription: Subscription,
+    after_seq: int | None,
+    may_read_back: Callable[[int], bool],
 ) -> None:
     """Begin to receive `game`.
 
@@ -24,6 +29,7 @@ async def attach(
         game: the game.
         subscription: not yet in the game's hub.
         after_seq: the last update the client has; None for a snapshot.
+        may_read_back: asked whether so many updates may be read from the store for the client.
 
     Raises:
         ServiceError: the store failed, or the game went elsewhere; the subscription wasn't added.
@@ -32,6 +38,8 @@ async def attach(
     with game.kept():
         for _ in range(_MOST_READS):
             if after_seq is None or not 0 <= after_seq < game.ring.first_seq - 1:
+                break
+            if not may_read_back(game.ring.first_seq - 1 - after_seq):
                 break
             read = await registry.missed_updates(game, after_seq)
             if not read:

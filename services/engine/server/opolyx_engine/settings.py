@@ -44,6 +44,12 @@ class EngineSettings(ServiceSettings):
     most_missed_updates: int = Field(default=1_000, ge=0)
     """Updates read back from the store for one client that comes back; past it a snapshot is sent."""
 
+    missed_updates_per_second: int = Field(default=100, ge=1)
+    """Updates a second read back from the store for one account on average; past it a snapshot."""
+
+    missed_update_burst: int = Field(default=2_000, ge=1)
+    """Updates read back from the store for one account at once, before the average counts."""
+
     most_queued_frames: int = Field(default=256, ge=8)
     """Frames that may wait for one stream; past it its updates are replaced by one snapshot a game."""
 

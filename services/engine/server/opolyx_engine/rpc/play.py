@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import structlog
@@ -131,7 +132,8 @@ class _PlayStream:
             seat = seat_to_receive(game, self._principal, spectator=request.spectator)
             subscription = Subscription(self._outbox, seat, game.snapshot_frame)
             after_seq = request.after_seq if request.HasField("after_seq") else None
-            await attach(self._owner.registry, game, subscription, after_seq)
+            may_read_back = partial(self._owner.streams.may_read_back, self._principal)
+            await attach(self._owner.registry, game, subscription, after_seq, may_read_back)
         except ServiceError as error:
             self._outbox.put(detached_for(game_id, error))
             return

@@ -50,6 +50,7 @@ class Streams:
         self._draining = False
         self._opens = Buckets(settings.streams_per_second, settings.stream_burst)
         self._attaches = Buckets(settings.attaches_per_second, settings.attach_burst)
+        self._missed = Buckets(settings.missed_updates_per_second, settings.missed_update_burst)
 
     def __len__(self) -> int:
         """How many streams are open."""
@@ -87,6 +88,16 @@ class Streams:
         if wait_ms := self._attaches.wait_ms(principal.subject, self._clock.now_ms()):
             self._metrics.limited.labels("attaches").inc()
             raise too_often("attaches", self._settings.attaches_per_second, wait_ms)
+
+    def may_read_back(self, principal: Principal, updates: int) -> bool:
+        """Whether so many updates may be read back for the account, which are counted then.
+
+        That is work, as each is put through the rules again; who wants more gets a snapshot.
+        """
+        if self._missed.wait_ms(principal.subject, self._clock.now_ms(), updates):
+            self._metrics.limited.labels("missed_updates").inc()
+            return False
+        return True
 
     def close(self, outbox: Outbox) -> None:
         """Forget a stream."""

@@ -1,5 +1,6 @@
 """WatchGame: one game on a stream of its own."""
 
+from functools import partial
 from typing import Any
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
@@ -29,7 +30,8 @@ class WatchStreams:
         subscription = Subscription(outbox, seat, game.snapshot_frame, alone=True)
         try:
             after_seq = request.after_seq if request.HasField("after_seq") else None
-            await attach(self._registry, game, subscription, after_seq)
+            may_read_back = partial(self._streams.may_read_back, principal)
+            await attach(self._registry, game, subscription, after_seq, may_read_back)
             await write_all(context, outbox)
         finally:
             game.hub.remove(subscription)

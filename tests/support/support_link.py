@@ -1,0 +1,41 @@
+"""A link to Redis that dies at a given call, before or after its effect, and stays dead."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from opolyx_servicekit.errors import StoreUnavailable
+from opolyx_servicekit.redis_link import RedisLink, Script, Value
+
+
+class DyingLink:
+    """What the process behind it is killed at: call `dies_at`, counted from 0."""
+
+    def __init__(self, inner: RedisLink, dies_at: int, *, after_effect: bool) -> None:
+        self._inner = inner
+        self._dies_at = dies_at
+        self._after_effect = after_effect
+        self.calls = 0
+        """How many there were."""
+
+    @property
+    def dead(self) -> bool:
+        return self.calls > self._dies_at
+
+    async def run(self, script: Script, keys: Iterable[str], args: Iterable[Value] = ()) -> Any:
+        await self._live_or_die(script, keys, args)
+        return await self._inner.run(script, keys, args)
+
+    async def call(self, *command: Value, key: str = "") -> Any:
+        await self._live_or_die(None, command, key)
+        return await self._inner.call(*command, key=key)
+
+    async def _live_or_die(self, script: Script | None, what: Any, more: Any) -> None:
+        number, self.calls = self.calls, self.calls + 1
+        if number < self._dies_at:
+            return
+        if number == self._dies_at and self._after_effect:
+            if script is None:
+                await self._inner.call(*what, key=more)
+            else:
+                await self._inner.run(script, what, more)
+        raise StoreUnavailable("STORE_UNAVAILABLE", "the process was killed")

@@ -6,9 +6,14 @@ from dataclasses import asdict, dataclass, fields
 from enum import IntEnum
 from typing import Final
 
+LONGEST_ID: Final = 64
+"""Of a player, a game, a ruleset; a name isn't longer either."""
+
 _FORM: Final = 1
 _FEWEST_SEATS: Final = 2
 _MOST_SEATS: Final = 6
+_MOST_GROUPS: Final = 8
+_YEAR_9999_ENDS_MS: Final = 253_402_300_800_000
 
 
 class SeatKind(IntEnum):
@@ -104,8 +109,12 @@ class FinishedGame:
         """Raise ValueError, naming the field, unless the result can be awarded."""
         mode, _, edition = self.ruleset.partition("@")
         _require(bool(self.game_id), "game_id is empty")
+        _require_short("game_id", self.game_id)
+        _require_short("ruleset", self.ruleset)
         _require(bool(mode and edition), f"ruleset {self.ruleset!r} is not mode@edition")
         _require(self.round >= 1, f"round {self.round} is below 1")
+        _require(self.ended_unix_ms >= 0, "ended before the year 1970")
+        _require(self.ended_unix_ms < _YEAR_9999_ENDS_MS, "ended after the year 9999")
         count = len(self.seats)
         _require(_FEWEST_SEATS <= count <= _MOST_SEATS, f"{count} seats")
         _require(2 <= self.places <= count, f"{self.places} places for {count} seats")
@@ -120,7 +129,10 @@ class FinishedGame:
     def _check_seat(self, seat: FinishedSeat) -> None:
         name = f"seat {seat.seat}"
         _require(1 <= seat.place <= self.places, f"{name} has place {seat.place}")
-        _require(seat.full_groups >= 0, f"{name} has {seat.full_groups} full groups")
+        possible = 0 <= seat.full_groups <= _MOST_GROUPS
+        _require(possible, f"{name} has {seat.full_groups} full groups")
+        _require_short(f"player_id of {name}", seat.player_id)
+        _require_short(f"name of {name}", seat.name)
         without_account = seat.kind is SeatKind.BUILT_IN
         _require(bool(seat.player_id) or without_account, f"{name} has no player_id")
 
@@ -149,6 +161,10 @@ def _seat(entry: dict[str, object]) -> FinishedSeat:
     known = {field.name: entry[field.name] for field in fields(FinishedSeat)}
     known["kind"] = SeatKind(int(str(entry["kind"])))
     return FinishedSeat(**known)  # type: ignore[arg-type]
+
+
+def _require_short(what: str, text: str) -> None:
+    _require(len(text) <= LONGEST_ID, f"{what} is over {LONGEST_ID} characters")
 
 
 def _require(holds: bool, problem: str) -> None:

@@ -218,6 +218,7 @@ async def test_who_made_whom_a_vip_when_and_why_is_seen(live: Running) -> None:
 
 
 BAD: dict[str, tuple[str, Any]] = {
+    "reason": ("SetEntitlements", pb.SetEntitlementsRequest(player_id="p_a", reason=" \n")),
     "fact_numbers": ("RetryDeadLetters", pb.RetryDeadLettersRequest(fact_numbers=[1] * 101)),
     "page_size": ("ListDeadLetters", pb.ListDeadLettersRequest(page_size=101)),
     "page_token": ("ListEntitlementChanges", pb.ListEntitlementChangesRequest(page_token="x")),

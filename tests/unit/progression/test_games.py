@@ -41,6 +41,13 @@ GAME = duel("g1", "p_a", "p_b")
         (finished_game(person("p_a", 1), person("p_a", 2)), "two seats"),
         (finished_game(person("p_a", 1), person("", 2)), "seat 1 has no player_id"),
         (finished_game(person("p_a", 1), person("p_b", 2, full_groups=-1)), "-1 full groups"),
+        (finished_game(person("p_a", 1), person("p_b", 2, full_groups=9)), "9 full groups"),
+        (replace(GAME, ended_unix_ms=-1), "year 1970"),
+        (replace(GAME, ended_unix_ms=1 << 62), "year 9999"),
+        (replace(GAME, game_id="g" * 65), "game_id is over 64"),
+        (replace(GAME, ruleset="m@" + "e" * 63), "ruleset is over 64"),
+        (duel("g1", "p" * 65, "p_b"), "player_id of seat 0 is over 64"),
+        (replace(GAME, seats=(replace(GAME.seats[0], name="n" * 65), GAME.seats[1])), "name of"),
     ],
 )
 def test_impossible_result_is_refused(game: FinishedGame, problem: str) -> None:

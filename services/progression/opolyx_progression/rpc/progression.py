@@ -9,6 +9,7 @@ from opolyx.progression.v1 import progression_service_pb2_grpc as pb_grpc
 from opolyx_progression.access import SEES_WHOLE_GAMES
 from opolyx_progression.auditing import Auditing
 from opolyx_progression.facts import FactConsumer
+from opolyx_progression.games import LONGEST_ID
 from opolyx_progression.leaderboards import XP_BOARD, rating_board
 from opolyx_progression.levels import level_table
 from opolyx_progression.rpc import convert
@@ -17,7 +18,6 @@ from opolyx_servicekit.access import current_principal
 from opolyx_servicekit.errors import InvalidArgument, NotFound
 from opolyx_servicekit.wall_clock import Clock
 
-_LONGEST_ID: Final = 64
 _LONGEST_REASON: Final = 500
 _LARGEST_PAGE: Final = 100
 _AWARDS_PAGE: Final = 50
@@ -211,10 +211,10 @@ def _page_token(token: str) -> int:
     return int(token[:20])
 
 
-def _checked(name: str, value: str, *, longest: int = _LONGEST_ID, required: bool = False) -> str:
+def _checked(name: str, value: str, *, longest: int = LONGEST_ID, required: bool = False) -> str:
     if len(value) > longest:
         raise _bad_field(name, f"is over {longest} characters")
-    if required and not value:
+    if required and not value.strip():
         raise _bad_field(name, "is empty")
     return value
 

@@ -24,7 +24,7 @@ class Standing:
     """The name shown in the last game."""
 
     person: bool = True
-    """Whether it is a person's account, rather than a bot's."""
+    """Whether it is a person's account, rather than a bot's; that of its first game, for ever."""
 
     xp: int = 0
     """All XP."""
@@ -73,7 +73,9 @@ def settle(
     for seat, award in zip(game.seats, awards, strict=True):
         if not seat.player_id:
             continue
-        before = standings.get(seat.player_id) or Standing(player_id=seat.player_id)
+        before = standings.get(seat.player_id) or Standing(
+            player_id=seat.player_id, person=seat.kind is SeatKind.PERSON
+        )
         after.append(_standing(before, seat, award))
         cards += _cards(game, award, level_of(before.xp), level_of(after[-1].xp))
     return Settlement(
@@ -88,7 +90,6 @@ def _standing(before: Standing, seat: FinishedSeat, award: Award) -> Standing:
     return replace(
         before,
         name=seat.name or before.name,
-        person=seat.kind is SeatKind.PERSON,
         xp=before.xp + award.xp,
         games=before.games + 1,
         wins=before.wins + (seat.place == 1),

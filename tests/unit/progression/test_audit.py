@@ -7,10 +7,11 @@ import pytest
 
 from opolyx_progression.audit import AuditReport, audit
 from opolyx_progression.deliveries import Delivery
+from opolyx_progression.leaderboards import rating_board
 from opolyx_progression.rpc.convert import delivery_of
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.sqlite_file import SqliteFile
-from support_progression import duel, finished_fact, open_store
+from support_progression import bot, duel, finished_fact, finished_game, open_store, person
 
 TAMPERINGS = {
     "UPDATE progression_awards SET xp = xp + 1 WHERE game_id = 'g3' AND seat = 0": "award",
@@ -39,6 +40,7 @@ TAMPERINGS = {
     "UPDATE progression_results SET result = replace(result, '\"full_groups\":0', '\"full_groups\":1')"
     " WHERE game_id = 'g3'": "award",
     "UPDATE progression_awards SET terms = '[' WHERE game_id = 'g3'": "award",
+    "UPDATE progression_awards SET terms = 'null' WHERE game_id = 'g3'": "award",
     "UPDATE progression_awards SET zero_reason = 77 WHERE game_id = 'g3'": "award",
     "INSERT INTO progression_entitlements VALUES ('p_x', 1)": "entitlement",
 }
@@ -81,6 +83,21 @@ async def test_games_settled_meanwhile_are_no_drift(tmp_path: Path) -> None:
 
 def settled(number: int) -> Delivery:
     return delivery_of(finished_fact(number, duel(f"g{number}", "p_a", f"p_{number % 3}")))
+
+
+async def test_account_stays_what_it_was_in_its_first_game(tmp_path: Path) -> None:
+    games = [
+        duel("g1", "p_a", "p_b"),
+        finished_game(person("p_b", 1), bot("p_a", 2), bot("b_c", 3), game_id="g2"),
+    ]
+    async with open_store(tmp_path / "p.db") as store:
+        facts = [finished_fact(number, game) for number, game in enumerate(games, 1)]
+        await store.apply([delivery_of(fact) for fact in facts], now_ms=1)
+        report = await audit(store, count_boards=True)
+        bots = await store.top(rating_board("classic", bots=True), 9)
+
+    assert (2, 0) == (report.games, report.drift), report.drifts
+    assert ["b_c"] == [row.player_id for row in bots.rows]
 
 
 async def test_untouched_store_has_no_drift(tmp_path: Path) -> None:

@@ -159,12 +159,13 @@ def _entries(connection: sqlite3.Connection, rows: Sequence[Any]) -> list[Ledger
 
 
 def _entry(connection: sqlite3.Connection, row: Sequence[Any]) -> LedgerEntry:
+    """Raises ValueError if the row makes no sense."""
     sequence, game_id, seat, player_id, xp, terms, reason, ruleset, version, at_ms, place = row
     award = Award(
         game_id=game_id,
         seat=seat,
         player_id=player_id,
-        terms=tuple(Term(TermKind(kind), amount) for kind, amount in json.loads(terms)),
+        terms=_terms(terms),
         zero_reason=ZeroReason(reason),
         ruleset=ruleset,
         table_version=version,
@@ -174,6 +175,13 @@ def _entry(connection: sqlite3.Connection, row: Sequence[Any]) -> LedgerEntry:
     return LedgerEntry(
         sequence=sequence, award=award, xp=xp, cards=_cards_with(connection, game_id, player_id)
     )
+
+
+def _terms(text: str) -> tuple[Term, ...]:
+    try:
+        return tuple(Term(TermKind(kind), amount) for kind, amount in json.loads(text))
+    except TypeError as error:
+        raise ValueError(f"terms {text!r} are no pairs") from error
 
 
 def _cards_with(connection: sqlite3.Connection, game_id: str, player_id: str) -> tuple[Card, ...]:

@@ -95,6 +95,7 @@ class FactConsumer:
                 failures = self._back_off.failures
                 _log.info("facts_interrupted", failures=failures, error=repr(error))
             except Exception:  # a bug must not end all awards
+                retried = True  # nor may one that the retry meets
                 _log.exception("facts_crashed", failures=self._back_off.failures)
             finally:
                 self._metrics.connected.set(0)
@@ -145,7 +146,7 @@ class FactConsumer:
                     whole = unbroken(part, last)
                     await self.take(whole)
                     if len(whole) < len(part):
-                        _log.warning("facts_skipped", after=cursor, number=part[len(whole)].number)
+                        _log.warning("facts_skipped", number=part[len(whole)].number)
                         return
                     last = max([last or 0, *(delivery.number for delivery in whole)])
 

@@ -162,6 +162,19 @@ async def test_dead_letters_are_tried_again_at_the_start(
     assert 250 == (await store.profile("p_a")).standing.xp
 
 
+async def test_crash_of_the_retry_ends_no_awards(store: SqliteStore) -> None:
+    class Unparsing(ScriptedSource):
+        def parse(self, raw: bytes) -> Delivery:
+            raise ZeroDivisionError("bug")
+
+    await store.apply([delivery_of(senseless_fact(1, "g1"))], now_ms=1)
+
+    await consume(Unparsing([[delivered(2)]], []), store, new_metrics())
+
+    assert 250 == (await store.profile("p_a")).standing.xp
+    assert 1 == await store.dead_letter_count()
+
+
 class FailingStore:
     """A store that is away for the first calls of `apply`."""
 

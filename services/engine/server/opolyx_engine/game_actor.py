@@ -21,6 +21,7 @@ from opolyx_engine.game_log import GameLog, LogMoved, failure_kind
 from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
+from opolyx_engine.late_commands import LateCommands
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.replies import Replies
@@ -29,6 +30,7 @@ from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
 from opolyx_engine.table import Step, Table
 from opolyx_engine.timers import Alarm, Timers
 from opolyx_engine.update_ring import UpdateRing
+from opolyx_engine.void_requests import VoidRequests
 from opolyx_rules.actions import KIND, NAMES, Action
 from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.errors import ServiceError
@@ -114,7 +116,8 @@ class GameActor:
         self._game_log = GameLog(tools.store, tools.clock, tools.metrics, settings.snapshot_every)
         self._inbox = Inbox(settings.most_waiting_commands)
         self._replies = Replies(table.header.game_id, tools.metrics, settings)
-        self._void_requests: list[tuple[str, asyncio.Future[int]]] = []
+        self._late_commands = LateCommands(self._answers, self._replies, tools.tasks)
+        self._void_requests = VoidRequests()
         self._faulty = False
         self._wake = asyncio.Event()
 
@@ -203,7 +206,7 @@ class GameActor:
         """Take a command; it is answered through its `reply`, maybe before this returns."""
         self.touch()
         if refusal := excluded(self.table, command.seat):
-            self._refuse_at_once(command, refusal)
+            self._late_commands.take(command, refusal)
         elif self.stopped:
             self._replies.send(command, self._replies.retry(STORE_AWAY))
         elif self._inbox.put(command):
@@ -222,8 +225,7 @@ class GameActor:
             return self.table.life
         if self.stopped:
             raise self._unavailable()
-        done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._void_requests.append((reason, done))
+        done = self._void_requests.add(reason)
         self._wake.set()
         return await done
 
@@ -274,7 +276,7 @@ class GameActor:
             await self._work_through()
         except ServiceError as error:
             self._note_failure(error)
-            self._settle_void_requests(error)
+            self._void_requests.fail(error)
             self._wake_later()
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))
@@ -293,7 +295,7 @@ class GameActor:
                 await self._end_as_void(_FAULT)
                 self.hub.release(self._tools.frames.fault(self.game_id))
             elif self._void_requests:
-                await self._end_for_operator()
+                await self._end_as_void(self._void_requests.reason)
             elif not await self._do_next():
                 return
 
@@ -380,35 +382,7 @@ class GameActor:
         for watcher in self._tools.watchers:
             watcher.changed(self)
 
-    # Commands that need no turn in the task: nothing they ask can take effect any more.
-
-    def _refuse_at_once(self, command: Command, refusal: Refusal) -> None:
-        answer = self._answers.recent(command) or self._replies.too_fast(command)
-        if answer is not None:
-            self._replies.send(command, answer)
-            return
-        if not self._answers.needs_store(command):
-            self._replies.send(command, Answer(refusal=refusal))
-            return
-        try:
-            self._tools.tasks.start(self._take_late(command, refusal), name="late command")
-        except RuntimeError:  # the server goes away
-            self._replies.send(command, self._replies.retry(STORE_AWAY))
-
-    async def _take_late(self, command: Command, refusal: Refusal) -> None:
-        try:
-            answer = await self._answers.instead_of(command, refusal)
-        except ServiceError:
-            answer = self._replies.retry(STORE_AWAY)
-        self._replies.send(command, answer)
-
     # Ends that the rules don't know.
-
-    async def _end_for_operator(self) -> None:
-        try:
-            await self._end_as_void(self._void_requests[0][0])
-        except ServiceError as error:
-            self._settle_void_requests(error)
 
     async def _meet_fault(self) -> None:
         """A bug was met: the game is to end as void, or, if even that fails, to stop here."""
@@ -456,14 +430,7 @@ class GameActor:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""
         while self._inbox:
             self.submit(self._next_command())
-        self._settle_void_requests(self._unavailable() if self.running else None)
-
-    def _settle_void_requests(self, error: Exception | None) -> None:
-        for _, done in self._void_requests:
-            if done.done():
-                continue
-            if error is not None:
-                done.set_exception(error)
-            else:
-                done.set_result(self.table.life)
-        self._void_requests.clear()
+        if self.running:
+            self._void_requests.fail(self._unavailable())
+        else:
+            self._void_requests.settle(self.table.life)

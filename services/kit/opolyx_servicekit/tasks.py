@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from contextvars import Context
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -34,13 +35,15 @@ class TaskOwner:
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Run `work` in a task that this owner keeps; if it raises, that is logged.
 
+        It begins with an empty context: whoever calls now is not who works then.
+
         Raises:
             RuntimeError: the owner is closed; `work` isn't run.
         """
         if self._closed:
             work.close()
             raise RuntimeError(f"{self._name} is closed, {name} can't start")
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        task = asyncio.get_running_loop().create_task(work, name=name, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task

@@ -3,8 +3,11 @@
 import asyncio
 
 import pytest
+import structlog
 from structlog.testing import capture_logs
 
+from opolyx_servicekit.access import Principal, current_principal, set_principal
+from opolyx_servicekit.errors import Unauthenticated
 from opolyx_servicekit.tasks import TaskOwner
 
 
@@ -30,6 +33,26 @@ async def test_close_cancels_and_awaits_all() -> None:
     assert cleaned == ["yes"] * 3
     assert all(task.cancelled() for task in tasks)
     assert len(owner) == 0
+
+
+async def test_a_task_has_nothing_of_the_call_that_started_it() -> None:
+    """It outlives the call: its log lines must not name that caller, nor may it act for it."""
+    caller = Principal(subject="p_1", role="player")
+
+    async def work() -> None:
+        structlog.get_logger().info("worked")
+        with pytest.raises(Unauthenticated):
+            current_principal()
+
+    set_principal(caller)
+    with (
+        structlog.contextvars.bound_contextvars(subject="p_1"),
+        capture_logs(processors=[structlog.contextvars.merge_contextvars]) as lines,
+    ):
+        async with TaskOwner("owner") as owner:
+            await owner.start(work(), name="t")
+    assert [{"event": "worked", "log_level": "info"}] == lines
+    assert caller is current_principal()
 
 
 async def test_a_crash_is_logged_and_the_others_go_on() -> None:

@@ -264,6 +264,8 @@ class Registry(Watcher):
         table, entry = Table.begin(header, secret, self._tools.clock.now_ms())
         try:
             stored = await self._store_start(header, entry)
+            if loading := self._loading.get(header.game_id):
+                await asyncio.wait([loading.task])  # it may have looked before the game was there
             now = (stored.state, stored.seq, stored.started_ms)
             if now != (RUNNING, 0, table.started_ms) or self._knows(header.game_id):
                 return await self.find(header.game_id)

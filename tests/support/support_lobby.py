@@ -31,9 +31,10 @@ from opolyx_matchmaker.peers import (
     Progression,
     Reservation,
 )
-from opolyx_matchmaker.queue import MatchQueue, SearchNews
+from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.rooms import Room, RoomOptions
+from opolyx_matchmaker.search import SearchNews
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Store

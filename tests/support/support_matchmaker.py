@@ -65,6 +65,7 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self.reservations: dict[str, str] = {}
         self.faults: list[str] = []
         self.is_down = False
+        self.reserves = True
         self.created = 0
         self.before_create: Callable[[], None] = lambda: None
         self.after_create: Callable[[], None] = lambda: None
@@ -87,6 +88,8 @@ class FakeEngine(AllocationServiceServicer, EngineServiceServicer):
         self, request: allocation_pb.ReserveGameRequest, context: Any
     ) -> allocation_pb.ReserveGameResponse:
         await self._see(context)
+        if not self.reserves:
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "injected")
         game_id = self.reservations.setdefault(
             request.request_id, f"g_{len(self.reservations) + 1:04}"
         )

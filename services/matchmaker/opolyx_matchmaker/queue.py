@@ -4,7 +4,7 @@ import asyncio
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -22,86 +22,32 @@ from opolyx_matchmaker.quick_match import (
     find_tables,
     window_of,
 )
-from opolyx_matchmaker.refusals import already_playing, draining, room_error
+from opolyx_matchmaker.refusals import ENGINE_AWAY, already_playing, draining, room_error
 from opolyx_matchmaker.rooms import (
     RefusalKind,
     Room,
     RoomOptions,
     RoomRefusal,
     RoomState,
-    Seat,
     close_if_open,
 )
+from opolyx_matchmaker.search import Search, SearchNews
 from opolyx_matchmaker.start import Starter
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition, ResourceExhausted, ServiceError
+from opolyx_servicekit.streams import BackOff
 
 _log = structlog.get_logger(__name__)
 
 _RETRY_MS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class SearchNews:
-    """How a search goes: found, or how many there are and how wide it looks."""
-
-    players: int = 0
-    """Players that could be at the table so far, the searcher included."""
-
-    waited_ms: int = 0
-    """How long it lasts."""
-
-    window: int = 0
-    """Rating points to either side."""
-
-    game_id: str = ""
-    """The game, once one was found."""
-
-    seat: int = 0
-    """The searcher's seat in it."""
-
-
-class Search:
-    """One player's open search; a reader too slow gets the newest news only."""
-
-    def __init__(self, ticket: Ticket, seat: Seat) -> None:
-        """Wait for news."""
-        self.ticket = ticket
-        """What is searched."""
-        self.seat = seat
-        """The searcher on a seat."""
-        self.busy = False
-        """Whether a table with the searcher is being made."""
-        self._news: SearchNews | ServiceError | None = None
-        self._changed = asyncio.Event()
-
-    def tell(self, news: SearchNews | ServiceError) -> None:
-        """Give news; nothing overtakes the end of the search."""
-        if not self.is_over:
-            self._news = news
-            self._changed.set()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it ended, in a game or an error."""
-        news = self._news
-        return isinstance(news, ServiceError) or (news is not None and bool(news.game_id))
-
-    async def next(self, timeout_seconds: float) -> SearchNews | None:
-        """The newest news, None after the timeout; raises what ended the search."""
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return None
-        self._changed.clear()
-        if isinstance(self._news, ServiceError):
-            raise self._news
-        return self._news
-
-
 class MatchQueue:
-    """The searches open in this process."""
+    """The searches open in this process.
+
+    While the engine is away, no new tables are made for a while, longer with each failure. Players
+    whose table was found keep their place for `match_engine_seconds`, and hear that they wait.
+    """
 
     def __init__(self, parts: Parts, lobby: Lobby, starter: Starter) -> None:
         """Nobody searches."""
@@ -118,6 +64,8 @@ class MatchQueue:
         self._begun = MinuteLimit(
             "searches_per_minute", parts.settings.searches_per_minute, parts.clock
         )
+        self._waits = BackOff(parts.settings.retry_base_seconds, parts.settings.retry_cap_seconds)
+        self._hold_until_ms = 0
         self._draining = False
         self._rules = MatchRules(
             window=parts.settings.match_window,
@@ -177,26 +125,32 @@ class MatchQueue:
         """Look for tables once; each that is found is seated in a task of its own."""
         now_ms = self._clock.now_ms()
         self._metrics.searching_players.set(len(self._searches))
-        waiting = [
-            search for search in self._searches.values() if not (search.busy or search.is_over)
-        ]
-        by_number = {search.ticket.ticket_id: search for search in waiting}
-        tickets = [search.ticket for search in waiting]
-        for table in find_tables(tickets, now_ms, self._rules):
-            searches = [by_number.pop(ticket.ticket_id) for ticket in table.tickets]
-            for search in searches:
-                search.busy = True
-            self._tasks.start(self._seat(table, searches), name="seat_table")
-        left = [search.ticket for search in by_number.values()]
-        others = companions(left, now_ms, self._rules)
-        for number, search in by_number.items():
-            search.tell(self._progress(search.ticket, others[number], now_ms))
+        searches = [search for search in self._searches.values() if not search.is_over]
+        waiting = {search.ticket.ticket_id: search for search in searches if search.table is None}
+        if now_ms >= self._hold_until_ms:
+            self._make_tables(waiting, now_ms)
+        others = companions([one.ticket for one in waiting.values()], now_ms, self._rules)
+        for search in searches:
+            ticket, table = search.ticket, search.table
+            count = len(table.tickets) - 1 if table is not None else others[ticket.ticket_id]
+            search.tell(self._progress(ticket, count, now_ms))
 
     def drain(self) -> None:
         """End all searches, and take no more."""
         self._draining = True
         for search in self._searches.values():
             search.tell(draining())
+
+    def _make_tables(self, waiting: dict[int, Search], now_ms: int) -> None:
+        """Seat the tables that are found, and take their searches out of `waiting`."""
+        tickets = [search.ticket for search in waiting.values()]
+        for table in find_tables(tickets, now_ms, self._rules):
+            searches = [waiting.pop(ticket.ticket_id) for ticket in table.tickets]
+            for search in searches:
+                search.table = table
+            self._tasks.start(self._seat(table, searches), name="seat_table")
+        for search in waiting.values():  # a table that was found before is there no more
+            search.gives_up_ms = None
 
     def _progress(self, ticket: Ticket, others: int, now_ms: int) -> SearchNews:
         return SearchNews(
@@ -210,24 +164,50 @@ class MatchQueue:
         try:
             room = await self._place(table, searches)
             if room is not None:
-                started = await self._start(room)
+                started = await self._start(room, searches)
                 self._observe_waits(table)
                 for number, search in enumerate(searches):
                     search.tell(SearchNews(game_id=started.game_id, seat=number))
         except ServiceError as error:
-            for search in searches:
-                search.tell(error)
+            self._end_or_wait(searches, error)
         finally:
             for search in searches:
-                search.busy = False
+                search.table = None
 
-    async def _start(self, room: Room) -> Room:
-        """Start the game; if the engine refuses it, nobody stays behind in its room."""
-        try:
-            return await self._starter.start(room)
-        except ServiceError:
-            await self._store.change_room(room.room_id, close_if_open)
-            raise
+    async def _start(self, room: Room, searches: list[Search]) -> Room:
+        """Start the game; if the engine refuses it, nobody stays behind in its room.
+
+        A start that the engine doesn't answer may have happened: it is tried again and again, for
+        as long as anybody waits for it, and then left to the sweeper.
+        """
+        while True:
+            try:
+                started = await self._starter.start(room)
+            except ServiceError as error:
+                left = await self._store.change_room(room.room_id, close_if_open)
+                if isinstance(left, RoomRefusal) or left.state is RoomState.CLOSED:
+                    raise
+                self._end_or_wait(searches, error)
+                if all(search.is_over for search in searches):
+                    raise
+                room = left
+            else:
+                self._waits.reset()
+                self._hold_until_ms = 0
+                return started
+            await self._clock.sleep_until(self._hold_until_ms)
+
+    def _end_or_wait(self, searches: list[Search], error: ServiceError) -> None:
+        """End the searches, unless it is the engine that is away: then not before their time."""
+        now_ms = self._clock.now_ms()
+        if error.reason == ENGINE_AWAY and now_ms >= self._hold_until_ms:
+            self._hold_until_ms = now_ms + round(self._waits.next_seconds() * 1000)
+        patience_ms = int(self._settings.match_engine_seconds * 1000)
+        for search in searches:
+            if search.gives_up_ms is None:
+                search.gives_up_ms = now_ms + patience_ms
+            if error.reason != ENGINE_AWAY or now_ms >= search.gives_up_ms:
+                search.tell(error)
 
     def _observe_waits(self, table: Table) -> None:
         waits = self._metrics.queue_wait_seconds.labels(table.tickets[0].ruleset)

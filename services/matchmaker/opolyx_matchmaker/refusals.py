@@ -13,6 +13,9 @@ from opolyx_servicekit.errors import (
     Unavailable,
 )
 
+ENGINE_AWAY: Final = "ENGINE_UNAVAILABLE"
+"""The reason of `engine_unavailable`."""
+
 _TEXTS: Final = {
     RefusalKind.ROOM_FULL: "every seat of room {room_id} is taken",
     RefusalKind.ROOM_STARTED: "the game of room {room_id} has started",
@@ -84,7 +87,7 @@ def table_refused(ruleset: str, refused: EngineRefused) -> ServiceError:
 
 def engine_unavailable() -> ServiceError:
     """The engine can't be reached or takes no games."""
-    return Unavailable("ENGINE_UNAVAILABLE", "the engine can't be reached or takes no games")
+    return Unavailable(ENGINE_AWAY, "the engine can't be reached or takes no games")
 
 
 def draining() -> ServiceError:

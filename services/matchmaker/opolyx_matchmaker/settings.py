@@ -138,6 +138,9 @@ class MatchmakerSettings(ServiceSettings):
     match_most_waiting: int = Field(default=10_000, ge=1)
     """Players that may search at once."""
 
+    match_engine_seconds: float = Field(default=60.0, ge=0)
+    """How long players for whom a table was found keep their place while the engine is away."""
+
     service_token: SecretStr | None = None
     """Token for calls to the other services; signed with the own keys if absent."""
 

@@ -12,6 +12,7 @@ from opolyx.progression.v1 import progression_service_pb2 as progression_pb
 from support_matchmaker import (
     LOST_REPLY,
     REFUSED,
+    UNAVAILABLE,
     Guest,
     Peers,
     Running,
@@ -128,15 +129,36 @@ async def test_far_ratings_meet_when_the_window_has_widened(tmp_path: Path, peer
     assert kinds.count("widened") >= 2
 
 
-async def test_refusing_engine_leaves_nobody_behind_in_a_room(mm: Running, peers: Peers) -> None:
+async def test_refusing_engine_leaves_nobody_behind_in_a_room(tmp_path: Path, peers: Peers) -> None:
+    async with running_matchmaker(tmp_path, peers, match_engine_seconds=0) as mm:
+        ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
+        peers.engine.faults = [REFUSED]
+
+        ends = await asyncio.gather(_end(search(mm, ada)), _end(search(mm, bo)))
+
+        assert {grpc.StatusCode.UNAVAILABLE} == set(ends)
+        assert "" == (await mm.current(ada)).room_id
+        await mm.create(bo)
+
+
+@pytest.mark.parametrize("away", ["reserve", "create", "paused"])
+async def test_searchers_keep_their_place_while_the_engine_is_away(
+    mm: Running, peers: Peers, away: str
+) -> None:
+    """Told that they wait, they are at the game that it makes once it is back."""
+    peers.engine.reserves = away != "reserve"
+    peers.engine.faults = [UNAVAILABLE if away == "create" else REFUSED] * 1000
     ada, bo = await mm.guest("Ada"), await mm.guest("Bo")
-    peers.engine.faults = [REFUSED]
+    calls = [search(mm, ada), search(mm, bo)]
+    waits = [await _waits(call, 6) for call in calls]
+    assert all(wait == sorted(wait) for wait in waits)
 
-    ends = await asyncio.gather(_end(search(mm, ada)), _end(search(mm, bo)))
+    peers.engine.reserves, peers.engine.faults = True, []
+    one, other = await asyncio.gather(*(found(call) for call in calls))
 
-    assert {grpc.StatusCode.UNAVAILABLE} == set(ends)
-    assert "" == (await mm.current(ada)).room_id
-    await mm.create(bo)
+    assert one.game_id == other.game_id
+    assert 1 == peers.engine.created
+    assert one.game_id == (await mm.current(ada)).game_id
 
 
 async def test_lost_reply_in_quick_match_makes_one_game(mm: Running, peers: Peers) -> None:
@@ -170,6 +192,18 @@ async def test_unknown_ruleset_is_refused(mm: Running) -> None:
         await search(mm, await mm.guest(), ruleset="chess@full").read()
 
     assert "UNKNOWN_RULESET" == reason_of(caught.value)
+
+
+async def _waits(call: Any, table_waits: int) -> list[int]:
+    """How long the searcher waited, each time that both were told to be at a table."""
+    waited: list[int] = []
+    async with asyncio.timeout(5):
+        while len(waited) < table_waits:
+            response = await call.read()
+            assert isinstance(response, pb.QuickMatchResponse), response
+            if response.waiting.players == 2:
+                waited.append(response.waiting.waited_ms)
+    return waited
 
 
 async def _end(call: Any) -> grpc.StatusCode:

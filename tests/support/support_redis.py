@@ -8,8 +8,9 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -125,8 +126,11 @@ def redis_server(directory: Path, *options: str) -> Iterator[RedisServer]:
 class Cluster:
     """Three masters."""
 
-    def __init__(self, servers: list[RedisServer]) -> None:
+    def __init__(self, servers: list[RedisServer], replicas: list[RedisServer]) -> None:
         self.servers = servers
+        """The masters, to begin with; each has a third of the slots, in order."""
+        self.replicas = replicas
+        """The replicas in the order of their masters, if there are any."""
         addresses = ",".join(f"127.0.0.1:{server.port}" for server in servers)
         self.url = f"redis+cluster://{addresses}"
 
@@ -137,18 +141,19 @@ class Cluster:
 
 
 @contextmanager
-def redis_cluster(directory: Path) -> Iterator[Cluster]:
-    """A Redis Cluster of three masters on loopback."""
+def redis_cluster(directory: Path, *, replicas: bool = False) -> Iterator[Cluster]:
+    """A Redis Cluster of three masters on loopback, each with a replica if asked for."""
     with ExitStack() as stack:
         servers = []
-        for number in range(_MASTERS):
+        for number in range(_MASTERS * (1 + replicas)):
             options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "2000")
             server = RedisServer(directory / f"node{number}", *options, port=free_port(high=False))
             stack.callback(server.stop)
             server.start()
             servers.append(server)
-        _join(servers)
-        yield Cluster(servers)
+        masters, others = servers[:_MASTERS], servers[_MASTERS:]
+        _join(masters, others)
+        yield Cluster(masters, others)
 
 
 def flush(server: RedisServer) -> None:
@@ -188,24 +193,51 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _join(servers: list[RedisServer]) -> None:
-    """Give each its part of the slots, and make them know each other."""
-    share = -(-_SLOTS // len(servers))
+def _join(masters: list[RedisServer], replicas: list[RedisServer]) -> None:
+    """Give each master its part of the slots, and make all know each other."""
+    share = -(-_SLOTS // len(masters))
+    servers = [*masters, *replicas]
     for number, server in enumerate(servers):
-        slots = range(number * share, min((number + 1) * share, _SLOTS))
-        server.command("CLUSTER", "ADDSLOTS", *slots)
+        if number < len(masters):
+            slots = range(number * share, min((number + 1) * share, _SLOTS))
+            server.command("CLUSTER", "ADDSLOTS", *slots)
         server.command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
         if number:
             server.command("CLUSTER", "MEET", "127.0.0.1", servers[0].port)
+    _wait_until(lambda: all(_is_ready(server, len(servers)) for server in servers))
+    for master, replica in zip(masters, replicas, strict=False):
+        master_id = _text(master.command("CLUSTER", "MYID"))
+        _wait_until(partial(_follows, replica, master_id))
+    _wait_until(lambda: all(_has_replica(master) for master in masters[: len(replicas)]))
+
+
+def _follows(replica: RedisServer, master_id: str) -> bool:
+    try:
+        return bool(replica.command("CLUSTER", "REPLICATE", master_id))
+    except RedisError:  # hasn't heard of its master yet
+        return False
+
+
+def _has_replica(master: RedisServer) -> bool:
+    with master.client() as client:
+        line = str(client.info("replication").get("slave0", ""))
+    return "online" in line
+
+
+def _wait_until(done: Callable[[], bool]) -> None:
     until = time.monotonic() + WAIT_SECONDS
-    while not all(_is_ready(server, len(servers)) for server in servers):
+    while not done():
         if time.monotonic() > until:
             raise RuntimeError("the cluster does not come together")
         time.sleep(0.05)
 
 
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
 def _is_ready(server: RedisServer, count: int) -> bool:
     with server.client() as client:
         info = client.execute_command("CLUSTER", "INFO")
-    text = info.decode() if isinstance(info, bytes) else str(info)
+    text = _text(info).replace("'", "").replace(" ", "")  # a text, or a dict of it
     return "cluster_state:ok" in text and f"cluster_known_nodes:{count}" in text

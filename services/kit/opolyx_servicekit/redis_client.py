@@ -72,6 +72,9 @@ def _client(url: str, answer_seconds: float) -> Client:
     scheme, _, kind = parts.scheme.partition("+")
     if scheme not in {"redis", "rediss"} or kind not in {"", "cluster"} or not parts.hostname:
         raise ValueError("store url is not redis[s][+cluster]://<host>")
+    database = parts.path.strip("/")
+    if database and (kind or not database.isdigit()):
+        raise ValueError(f"store url has the database {database!r}, which can't be")
     if not kind:
         try:
             return Redis.from_url(url, max_connections=8, **options)

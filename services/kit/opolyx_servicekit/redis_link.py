@@ -18,7 +18,7 @@ from typing import Any, Final, Self
 
 import structlog
 from redis import exceptions
-from redis.asyncio import Redis, RedisCluster
+from redis.asyncio import RedisCluster
 
 from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
 from opolyx_servicekit.redis_client import Client, open_client
@@ -32,6 +32,7 @@ Value = bytes | str | int
 _MOST_A_PIPELINE: Final = 200
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
+_COPY_MS: Final = 1_000
 # Codes of Redis for "not now": nothing was done. In scripts they stand within the message.
 _NOT_NOW: Final = re.compile(
     r"(?:^|-)(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|NOREPLICAS)\b"
@@ -270,6 +271,7 @@ class _Lane:
         self._replicas = replicas
         self._jobs: deque[_Job] = deque()
         self._wake = asyncio.Event()
+        self._away = False
 
     def put(self, job: _Job) -> None:
         self._jobs.append(job)
@@ -315,7 +317,10 @@ class _Lane:
             ]
         again = [job for job, answer in zip(jobs, answers, strict=True) if self._open(job, answer)]
         if again:
-            await self._look_around(answers)
+            await self._look_around(next(each for each in answers if isinstance(each, Exception)))
+        elif self._away:
+            _log.info("store_back", node=self._name)
+            self._away = False
         return again
 
     async def _answers(self, jobs: list[_Job]) -> list[Any]:
@@ -335,19 +340,24 @@ class _Lane:
             return [error] * len(jobs)
         if not copied:
             return answers
-        reached = answers.pop()
-        if isinstance(reached, int) and reached >= self._replicas:
+        *answers, touched, reached = answers
+        if touched and isinstance(reached, int) and reached >= self._replicas:
             return answers
         return [_short_of(self._replicas, answer) for answer in answers]
 
     def _with_copies(self, pipeline: Any, jobs: list[_Job]) -> bool:
-        """Let the pipeline end by waiting for replicas, if it writes and they are asked for."""
+        """Let the pipeline end by waiting for replicas, if it writes and they are asked for.
+
+        Redis waits for what its connection wrote. A job that was done before, on a connection that
+        broke, writes nothing now: so something is always written, behind it.
+        """
         if not self._replicas or all(job.script is None for job in jobs):
             return False
-        wait = ("WAIT", self._replicas, 1_000)
+        key = jobs[0].key
+        pipeline.execute_command("SET", f"{_tagged_like(key)}:touched", 1, "PX", 1)
+        wait = ("WAIT", self._replicas, _COPY_MS)
         if isinstance(self._client, RedisCluster):
-            node = self._client.get_node_from_key(jobs[0].key)
-            pipeline.execute_command(*wait, target_nodes=node)
+            pipeline.execute_command(*wait, target_nodes=self._client.get_node_from_key(key))
         else:
             pipeline.execute_command(*wait)
         return True
@@ -374,14 +384,15 @@ class _Lane:
             job.fail(_unavailable("store can't be used", answer))
         return False
 
-    async def _look_around(self, answers: list[Any]) -> None:
+    async def _look_around(self, error: Exception) -> None:
         """After a failure: where is the node now, who is the master?"""
-        error = next(answer for answer in answers if isinstance(answer, Exception))
-        _log.warning("store_away", node=self._name, error=str(error), kind=type(error).__name__)
+        if not self._away:
+            _log.warning("store_away", node=self._name, error=str(error), kind=type(error).__name__)
+            self._away = True
         try:
             if isinstance(self._client, RedisCluster):
                 await self._client.nodes_manager.initialize()
-            elif isinstance(self._client, Redis):
+            else:
                 await self._client.connection_pool.disconnect()
         except (exceptions.RedisError, OSError) as trouble:
             _log.debug("store_still_away", node=self._name, error=str(trouble))
@@ -389,6 +400,12 @@ class _Lane:
 
 def _nobody(seconds: float) -> None:
     """Who is told of waits when nobody asked."""
+
+
+def _tagged_like(key: str) -> str:
+    """A key's hash tag, with its braces: what begins with it is in the same slot."""
+    tag = key.partition("{")[2].partition("}")[0]
+    return f"{{{tag or key}}}"
 
 
 def _short_of(replicas: int, answer: Any) -> Any:

@@ -31,12 +31,22 @@ def run_program(
 ) -> int:
     """Read the settings, configure the logs and serve until told to stop; the exit code.
 
+    Args:
+        read_settings: makes the settings from the environment, most often their class.
+        serve: serves until the event is set, then drains.
+    """
+    return run_command(read_settings, lambda settings: run(lambda stop: serve(settings, stop)))
+
+
+def run_command(read_settings: Callable[[], _Settings], work: Callable[[_Settings], int]) -> int:
+    """Read the settings, configure the logs and do some work; the exit code.
+
     What the environment has wrong is one line that names it, without a traceback; level `debug`
     shows where it was met. A bug keeps its traceback.
 
     Args:
         read_settings: makes the settings from the environment, most often their class.
-        serve: serves until the event is set, then drains.
+        work: does it; the exit code.
     """
     try:
         settings = read_settings()
@@ -47,7 +57,7 @@ def run_program(
         return _USAGE
     configure_logs(form=settings.log_format, level=settings.log_level)
     try:
-        return run(lambda stop: serve(settings, stop))
+        return work(settings)
     except (OSError, ValueError, sqlite3.Error, ServiceError) as error:
         _log.error("service_failed", error=str(error))
         _log.debug("service_failed_at", exc_info=True)

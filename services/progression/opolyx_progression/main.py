@@ -1,12 +1,15 @@
 """The program `opolyx-progression`: serves, or audits a store.
 
 opolyx-progression                  serve
-opolyx-progression audit [--json]   recompute everything; exit code 1 if anything drifted
+opolyx-progression audit [--json]   recompute everything; exit code 1 if anything drifted, 2 if
+                                    the store can't be read
 """
 
 import argparse
 import asyncio
+import errno
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -17,9 +20,8 @@ from opolyx_progression.audit import AuditReport, audit
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore
-from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.peers import ServiceToken, open_channel
-from opolyx_servicekit.program import run_program
+from opolyx_servicekit.program import run_command, run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
@@ -39,9 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.command != "audit":
         return run_program(ProgressionSettings, serve)
-    settings = ProgressionSettings()
-    configure_logs(form=settings.log_format, level=settings.log_level)
-    return _report(asyncio.run(_audit(settings)), as_json=chosen.json)
+    return run_command(
+        ProgressionSettings,
+        lambda settings: _report(asyncio.run(_audit(settings)), as_json=chosen.json),
+    )
 
 
 async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
@@ -73,7 +76,10 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
 
 
 async def _audit(settings: ProgressionSettings) -> AuditReport:
-    async with SqliteFile(sqlite_path(settings.store_url)) as file:
+    path = sqlite_path(settings.store_url)
+    if not path.is_file():  # opening would make an empty one, in which all is well
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    async with SqliteFile(path) as file:
         report = await audit(await SqliteStore.open(file), count_boards=True)
     report.at_unix_ms = SystemClock().now_ms()
     return report

@@ -80,6 +80,36 @@ async def test_without_keys_nobody_is_let_in(tmp_path: Path) -> None:
     assert grpc.StatusCode.UNAUTHENTICATED == caught.value.code()
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "complaint"),
+    [
+        ("STORE_URL", "sqlite:///nowhere/p.db", "No such file or directory: 'nowhere/p.db'"),
+        ("STORE_URL", "sqlite:///garbage.db", "file is not a database"),
+        ("STORE_URL", "postgres://p", "store url 'postgres://p' is not sqlite:///<file>"),
+        ("AUDIT_SECONDS", "-1", "setting audit_seconds: "),
+    ],
+)
+def test_audit_of_what_is_no_store_is_one_line_and_no_success(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    setting: str,
+    value: str,
+    complaint: str,
+) -> None:
+    (tmp_path / "garbage.db").write_bytes(b"no database" * 1000)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(f"OPOLYX_PROGRESSION_{setting}", value)
+    monkeypatch.setenv("OPOLYX_PROGRESSION_LOG_FORMAT", "json")
+
+    code = main(["audit"])
+
+    output = capsys.readouterr()
+    assert (2, "", 1) == (code, output.out, len(output.err.splitlines()))
+    assert complaint in output.err
+    assert ["garbage.db"] == [found.name for found in tmp_path.iterdir()]
+
+
 def test_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["fly"])

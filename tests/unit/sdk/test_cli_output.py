@@ -43,6 +43,21 @@ def test_a_terminal_gets_a_table(
     assert any("   1 │ [b]Ada[/b]" in line for line in lines)
 
 
+@pytest.mark.parametrize("color", ["", "1"])
+def test_a_cell_stays_one_cell_whatever_is_in_it(
+    color: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if color:
+        monkeypatch.setenv("FORCE_COLOR", color)
+        monkeypatch.setenv("TERM", "dumb")
+
+    print_table(("reason",), [("one\ttwo\r\nthree\x1b[2J四",)])
+
+    printed = capsys.readouterr().out
+    assert r"one\ttwo\r\nthree\x1b[2J四" in printed
+    assert "\x1b[2J" not in printed
+
+
 def test_json_names_enumerations(capsys: pytest.CaptureFixture[str]) -> None:
     print_json(thing=Thing(Rank.TYCOON, (1, 2)), things=[Thing(Rank.LEGEND, ())])
 
@@ -54,6 +69,11 @@ def test_json_names_enumerations(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_times_are_utc_to_the_second() -> None:
     assert "2023-11-14 22:13:20Z" == shown_time(1_700_000_000_999)
+
+
+@pytest.mark.parametrize("unix_ms", [1 << 62, -(1 << 62)])
+def test_times_of_no_calendar_are_shown_as_they_came(unix_ms: int) -> None:
+    assert f"{unix_ms} ms" == shown_time(unix_ms)
 
 
 def test_an_award_is_explained_by_its_terms_or_its_zero() -> None:

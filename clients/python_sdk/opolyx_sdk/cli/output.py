@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from unicodedata import category
 
 
 def print_json(**values: object) -> None:
@@ -17,6 +18,9 @@ def print_table(
 ) -> None:
     """A table on a terminal; else one line a row, its columns parted by tabs.
 
+    Control characters in a cell are shown escaped: a line stays a line, and no text commands the
+    terminal.
+
     Args:
         head: titles of the columns.
         rows: what is in them.
@@ -26,27 +30,38 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[_shown(cell) for cell in row] for row in rows]
     console = Console()
     if not console.is_terminal:
-        for row in (head, *rows):
-            print("\t".join(str(cell) for cell in row))
+        for row in (head, *cells):
+            print("\t".join(row))
         return
     table = Table(header_style="bold")
     for title in head:
         table.add_column(title, justify="right" if title in numbers else "left")
-    for row in rows:
-        table.add_row(*[Text(str(cell)) for cell in row])
+    for row in cells:
+        table.add_row(*[Text(cell) for cell in row])
     console.print(table)
 
 
 def shown_time(unix_ms: int) -> str:
-    """A time in UTC, to the second."""
-    return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    """A time in UTC, to the second; one that no calendar has as it came."""
+    try:
+        return datetime.fromtimestamp(unix_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return f"{unix_ms} ms"
 
 
 def spoken(value: Enum) -> str:
     """The name of an enumeration's value, for people."""
     return value.name.lower().replace("_", " ")
+
+
+def _shown(cell: object) -> str:
+    return "".join(
+        character if category(character) != "Cc" else repr(character)[1:-1]
+        for character in str(cell)
+    )
 
 
 def _plain(value: object) -> object:

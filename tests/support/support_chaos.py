@@ -49,7 +49,8 @@ PATIENT: Final = ClientOptions(patience_s=600, command_timeout_s=600, connect_ti
 _SEATS: Final = 4
 _SETUP_SECONDS: Final = 600.0
 _PLAY_SECONDS: Final = 5.0
-_GAME_SECONDS: Final = 900.0
+_LAST_GAME_SECONDS: Final = 900.0
+"""What a game may take after the last kill."""
 
 
 @dataclass
@@ -257,7 +258,7 @@ class Chaos:
                     game_id = await self._start_game(host, guest, rng)
                 self._running.add(game_id)
                 try:
-                    async with asyncio.timeout(_GAME_SECONDS):
+                    async with asyncio.timeout(self._plan.minutes * 60 + _LAST_GAME_SECONDS):
                         await asyncio.gather(*(self._play(one, game_id) for one in (host, guest)))
                     self._ledgers[game_id].over = True
                     self._summary.counts["games ended"] += 1

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,11 @@ import pytest
 
 from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.engine.v1 import operations_service_pb2 as operations_pb
 from opolyx_servicekit.wall_clock import ManualClock
 from support_bad_store import BadStore, BadStores
 from support_engine import Caller, Engine, Stream, awaited, built_in, people, person, running_engine
+from support_waiting import until
 
 START_MS = 1_700_000_000_000
 IDLE_MS = 20_000
@@ -58,15 +60,6 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         tmp_path, clock=clock, wrap=stores, idle_evict_ms=IDLE_MS, store_retry_ms=10
     ) as engine:
         yield House(engine, clock, stores.store)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until something is so; the store works in real time."""
-    for _ in range(1_000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not get so")
 
 
 def essence(snapshot: pb.Snapshot) -> pb.Snapshot:
@@ -286,6 +279,28 @@ async def test_a_clock_that_is_due_while_the_store_is_away_acts_once_it_is_back(
     await until(lambda: _seq(house) == 1)
     assert 1 == (await callers[0].game(game_id)).view.players[late].missed_turns
     assert not house.engine.service.registry.coming()
+
+
+async def test_a_game_that_the_store_cannot_give_when_it_is_due_counts_as_stuck(
+    house: House,
+) -> None:
+    game_id, _, _ = await house.opened()
+    operator = await house.engine.caller("o", "operator")
+    await house.let_rest()
+    house.store.failing_reads = 1 << 30
+    await house.clock.advance(START_MS + 105_000 - house.clock.now_ms())
+    house.engine.service._sweep.count_stuck()
+    assert 0 == house.value("opolyx_stuck_games")
+    await house.clock.advance(1)
+    house.engine.service._sweep.count_stuck()
+    assert 1 == house.value("opolyx_stuck_games")
+    assert [game_id] == list(house.engine.service.registry.coming())
+    house.store.failing_reads = 0
+    await until(lambda: not house.resting())
+    listed = await operator.operations.ListRunningGames(
+        operations_pb.ListRunningGamesRequest(only_stuck=True), metadata=operator.metadata
+    )
+    assert [] == list(listed.games)
 
 
 async def test_the_list_of_games_and_facts_know_no_difference(house: House) -> None:

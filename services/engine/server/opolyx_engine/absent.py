@@ -25,6 +25,11 @@ class RestingGame:
     alarm: Alarm
     """Rings when its clock is due."""
 
+    @property
+    def next_due_ms(self) -> int | None:
+        """When its clock acts next, Unix milliseconds."""
+        return self.alarm.next_due_ms
+
 
 @dataclass(frozen=True, slots=True)
 class HeldGame:

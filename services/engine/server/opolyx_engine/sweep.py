@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from opolyx_engine.absent import RestingGame
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.registry import Registry
@@ -37,11 +38,17 @@ class Sweep:
     def count_stuck(self) -> None:
         """Put the number of stuck games into the metrics."""
         now_ms, after_ms = self._clock.now_ms(), self._settings.stuck_after_ms
-        stuck = sum(is_stuck(game, now_ms, after_ms) for game in self._registry.running())
-        self._metrics.stuck_games.set(stuck)
+        games: list[GameActor | RestingGame] = [*self._registry.running()]
+        games += self._registry.resting().values()
+        self._metrics.stuck_games.set(sum(is_stuck(game, now_ms, after_ms) for game in games))
 
 
-def is_stuck(game: GameActor, now_ms: int, after_ms: int) -> bool:
-    """Whether a game's clock, or the answer to the command that is next, is so late."""
-    times = [game.next_due_ms, game.first_waits_since_ms]
+def is_stuck(game: GameActor | RestingGame, now_ms: int, after_ms: int) -> bool:
+    """Whether a game's clock, or the answer to the command that is next, is so late.
+
+    Whatever the reason: a game that rests is stuck too if the store can't give it when it is due.
+    """
+    times = [game.next_due_ms]
+    if isinstance(game, GameActor):
+        times.append(game.first_waits_since_ms)
     return any(time_ms is not None and time_ms + after_ms < now_ms for time_ms in times)

@@ -118,7 +118,7 @@ class OperationsServicer(OperationsServiceServicer):
         }
 
     def _stuck(self, game_id: str) -> bool:
-        game = self._registry.find_running(game_id)
+        game = self._registry.find_running(game_id) or self._registry.resting().get(game_id)
         if game is None:
             return False
         return is_stuck(game, self._clock.now_ms(), self._settings.stuck_after_ms)
@@ -129,7 +129,8 @@ class OperationsServicer(OperationsServiceServicer):
         described = _of_stored(game_id, place, await self._stored(game_id))
         if rested := self._registry.resting().get(game_id):
             described.round = rested.round
-            described.next_deadline_unix_ms = rested.alarm.next_due_ms or 0
+            described.next_deadline_unix_ms = rested.next_due_ms or 0
+            described.stuck = self._stuck(game_id)
             described.quiet_since_unix_ms = rested.quiet_since_ms
         return described
 

@@ -1,7 +1,6 @@
 """Games whose log somebody else wrote to: taken up where they are, also if nobody asks."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
@@ -11,6 +10,7 @@ from opolyx_rules.actions import SURRENDER
 from opolyx_rules.verification import verify
 from opolyx_servicekit.wall_clock import ManualClock
 from support_engine import Engine, awaited, built_in, people, running_engine
+from support_waiting import until
 
 START_MS = 1_700_000_000_000
 
@@ -21,14 +21,6 @@ async def move(engine: Engine, game: GameActor, seat: int) -> None:
     step = table.plan((SURRENDER, seat), "elsewhere", table.started_ms + 1)
     append = Append(game_id=game.game_id, expected_seq=table.seq, records=(step.entry.encode(),))
     await engine.store.append(append)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    for _ in range(1_000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not get so")
 
 
 async def test_a_game_of_bots_that_moved_goes_on_by_itself(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from opolyx.engine.v1 import operations_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
 from support_bad_store import BadStore, BadStores
 from support_engine import Caller, Engine, awaited, built_in, people, person, running_engine
+from support_waiting import until
 
 START_MS = 1_700_000_000_000
 IDLE_MS = 20_000
@@ -57,14 +58,6 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     ) as engine:
         operator = await engine.caller("o_1", "operator")
         yield House(engine, operator, clock, stores.store)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    for _ in range(1_000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not get so")
 
 
 def reason_of(error: Any) -> str:

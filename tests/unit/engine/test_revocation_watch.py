@@ -1,7 +1,7 @@
 """Following the identity service's revocations, whatever becomes of the stream."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,6 +19,7 @@ from opolyx_engine.rpc.revocation_watch import RevocationWatch
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.tasks import TaskOwner
+from support_waiting import until
 
 
 class Identity(IdentityServiceServicer):
@@ -53,14 +54,6 @@ async def following(identity: Identity) -> AsyncIterator[tuple[RevokedTokens, En
         tasks.start(watch.run(), name="watch")
         yield revoked, metrics
     await server.stop(None)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    for _ in range(1_000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("it did not get so")
 
 
 def knows(revoked: RevokedTokens, token_id: str) -> bool:

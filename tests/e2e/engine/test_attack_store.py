@@ -11,6 +11,7 @@ import pytest
 from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.engine.v1 import operations_service_pb2 as operations_pb
 from opolyx_servicekit.wall_clock import ManualClock
 from support_bad_store import BadStore, BadStores
 from support_engine import Caller, Engine, awaited, people, running_engine
@@ -129,6 +130,39 @@ async def test_an_operator_is_told_that_a_store_is_away_whose_last_write_is_unce
         assert pb.GAME_STATE_VOID == ended.state
         snapshot = await player.game(game_id)
         assert (1, pb.GAME_STATE_VOID) == (snapshot.seq, snapshot.state)
+
+
+async def test_a_game_whose_fault_cannot_be_stored_is_held_for_the_operators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapped = BadStores()
+    async with running_engine(tmp_path, wrap=wrapped, store_retry_ms=10) as engine:
+        game_id = await engine.new_game(people(2))
+        player = await engine.caller("p_0")
+        stream = await player.play(game_id)
+        await stream.next("attached")
+        decision = awaited((await player.game(game_id)).decisions)
+        mover = await engine.caller(f"p_{decision.seat}")
+
+        def broken(*arguments: Any) -> None:
+            raise RuntimeError("a bug")
+
+        with monkeypatch.context() as patched:
+            patched.setattr("opolyx_rules.engine.apply", broken)
+            patched.setattr(wrapped.store, "append", broken)
+            await mover.submit(game_id, "c", decision.decision_id, **ROLL)
+            assert pb.DETACH_REASON_FAULT == (await stream.next("detached")).reason
+        operator = await engine.caller("o", "operator")
+        held = operations_pb.ListRunningGamesRequest(place=operations_pb.GAME_PLACE_HELD)
+        listed = await operator.operations.ListRunningGames(held, metadata=operator.metadata)
+        assert [game_id] == [game.game_id for game in listed.games]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await player.game(game_id)
+        assert grpc.StatusCode.FAILED_PRECONDITION is caught.value.code()
+        request = allocation_pb.EndGameRequest(game_id=game_id)
+        ended = await operator.allocation.EndGame(request, metadata=operator.metadata)
+        assert pb.GAME_STATE_VOID == ended.state
+        assert [] == await engine.store.running()
 
 
 async def test_a_trade_in_a_void_game_is_refused_when_it_is_asked_about(tmp_path: Path) -> None:

@@ -101,6 +101,8 @@ class GameActor:
         """Whether the actor takes nothing more: the game ended, or is run here no longer."""
         self.lost = False
         """Whether the actor stopped because somebody else wrote to the game's log."""
+        self.broken = False
+        """Whether the actor stopped because of a fault that it could not even store."""
         self.last_failure: tuple[int, str] | None = None
         """When the store last failed here, Unix milliseconds, and how."""
         self._tools = tools
@@ -266,6 +268,8 @@ class GameActor:
         self._left = self.stopped = True
         self._alarm.off()
         self._dismiss()
+        if not self.running:
+            self.hub.let_go()  # a long stream must not keep all games that it ever received
         self._tools.frames.forget(self.game_id)
         for watcher in self._tools.watchers:
             watcher.ended(self)
@@ -388,6 +392,7 @@ class GameActor:
         """A bug was met: the game is to end as void, or, if even that fails, to stop here."""
         _log.exception("game_fault", game_id=self.game_id, seq=self.table.seq)
         if self._faulty:
+            self.broken = True
             self._stop(self._tools.frames.fault(self.game_id))
             return
         self._faulty = True

@@ -107,9 +107,11 @@ class GameLog:
         """The whole log to the structured log, so that a fault can be replayed."""
         try:
             records = await self._store.records(game_id, -1, _ALL)
-        except ServiceError:
-            return
-        _log.error("game_fault_log", game_id=game_id, log=[each.body.decode() for each in records])
+            log = [each.body.decode() for each in records]
+        except Exception as error:  # the game must end all the same
+            _log.warning("game_fault_log_unread", game_id=game_id, error=str(error))
+        else:
+            _log.error("game_fault_log", game_id=game_id, log=log)
 
 
 async def void_unread(store: GameStore, game_id: str, reason: str, now_ms: int) -> None:

@@ -219,7 +219,7 @@ class Registry(Watcher):
         self._running.clear()
 
     def ended(self, game: GameActor) -> None:
-        """Keep an ended game readable for a while, and come back to one that moved elsewhere."""
+        """Keep an ended game readable, come back to one that moved, and hold one that is broken."""
         if self._running.get(game.game_id) is game:
             del self._running[game.game_id]
             self._tools.metrics.active_games.labels(game.table.header.ruleset).dec()
@@ -227,6 +227,8 @@ class Registry(Watcher):
             self._keep_ended(game)
         elif game.lost:
             self._returns.moved(game.game_id)
+        elif game.broken:
+            self._hold(game.game_id, game.table.header.ruleset, game.table.seq)
 
     def _keep_ended(self, game: GameActor) -> None:
         self._returns.forget(game.game_id)
@@ -334,7 +336,7 @@ class Registry(Watcher):
         except Exception as error:
             _log.exception("game_held", game_id=stored.game_id)
             self._tools.metrics.faults.inc()
-            self._hold(stored)
+            self._hold_unread(stored)
             raise game_fault(stored.game_id) from error
         # No await from here on: whoever waits meets the game before its clock acts.
         rested = self._forget_resting(stored.game_id)
@@ -362,12 +364,15 @@ class Registry(Watcher):
 
     # Games that can't be followed.
 
-    def _hold(self, stored: StoredGame) -> None:
+    def _hold_unread(self, stored: StoredGame) -> None:
         self._forget_resting(stored.game_id)
-        if stored.state != RUNNING:
+        if stored.state == RUNNING:
+            self._hold(stored.game_id, stored.ruleset, stored.seq)
+        else:
             self._unreadable.add(stored.game_id, stored.state)
-            return
-        self._held[stored.game_id] = HeldGame(stored.ruleset, stored.seq)
+
+    def _hold(self, game_id: str, ruleset: str, seq: int) -> None:
+        self._held[game_id] = HeldGame(ruleset, seq)
         self._tools.metrics.held_games.set(len(self._held))
 
     def _forget_held(self, game_id: str) -> None:

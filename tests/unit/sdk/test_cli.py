@@ -30,7 +30,7 @@ def test_without_a_server_the_command_says_what_to_install(
         main([command])
 
     assert 2 == ended.value.code
-    assert "pip install opolyx-server" in capsys.readouterr().err
+    assert "`make setup` in a clone of opolyx" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("nothing_installed")
@@ -57,7 +57,10 @@ def test_the_version_is_told_to_people_and_machines(capsys: pytest.CaptureFixtur
     [
         (["demo", "--ruleset=nope"], "no ruleset 'nope'; there are classic@"),
         (["demo", "--keep=/dev/null/kept"], "/dev/null/kept: Not a directory"),
-        (["serve", "--data=/dev/null/data"], "can't use the data directory /dev/null/data"),
+        (
+            ["serve", "--port=0", "--data=/dev/null/data"],
+            "can't use the data directory /dev/null/data",
+        ),
         (["serve", "--port=65536"], "--port"),
         (["serve", "--bot-delay-ms=-1"], "--bot-delay-ms"),
         (["verify", "/dev"], "can't read /dev: Is a directory"),
@@ -136,4 +139,4 @@ def test_without_the_rules_local_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert "opolyx-sdk[local]" in done.stdout
+    assert "with its extra `local`" in done.stdout

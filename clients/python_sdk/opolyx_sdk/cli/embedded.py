@@ -72,4 +72,4 @@ def find_embedded() -> EmbeddedClass:
     for entry in entry_points(group=GROUP, name=NAME):
         found: EmbeddedClass = entry.load()
         return found
-    raise MissingExtra("the server is not installed here: pip install opolyx-server")
+    raise MissingExtra("the server is not installed here; `make setup` in a clone of opolyx does")

@@ -5,7 +5,9 @@ from opolyx_sdk.errors import MissingExtra
 try:
     import opolyx_rules  # noqa: F401 - only asked whether it is there
 except ModuleNotFoundError as error:
-    raise MissingExtra("the rules are not installed: pip install 'opolyx-sdk[local]'") from error
+    raise MissingExtra(
+        "the rules are not installed: install the SDK with its extra `local`"
+    ) from error
 
 from opolyx_sdk.local.game_record import GameRecord, SeatReport
 from opolyx_sdk.local.search import Outcome, Position

@@ -27,7 +27,9 @@ def check_plot(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401 - only asked whether it is there
     except ModuleNotFoundError as error:
-        raise MissingExtra("plots need matplotlib: pip install 'opolyx-sdk[plot]'") from error
+        raise MissingExtra(
+            "plots need matplotlib: install the SDK with its extra `plot`"
+        ) from error
 
 
 def save_plot(result: ArenaResult, path: Path) -> None:

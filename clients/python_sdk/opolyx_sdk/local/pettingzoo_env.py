@@ -47,7 +47,7 @@ try:
     from opolyx_sdk.local.observation import observe, size_of
 except ModuleNotFoundError as error:
     raise MissingExtra(
-        "PettingZoo is not installed: pip install 'opolyx-sdk[pettingzoo]'"
+        "PettingZoo is not installed: install the SDK with its extra `pettingzoo`"
     ) from error
 
 _NOBODY_BUILT_IN: Final[Mapping[int, str]] = MappingProxyType({})

@@ -25,15 +25,26 @@ def load_bot(name: str) -> Callable[[], Bot]:
     module_name, _, attribute = name.rpartition(":")
     if not module_name or not attribute:
         raise OpolyxError(f"{name!r} names no bot: write MODULE:CLASS, for instance my_bot:MyBot")
-    make: object = _module(module_name)
+    module = _module(module_name)
+    make: object = module
     for part in attribute.split("."):
         try:
             make = getattr(make, part)
         except AttributeError as error:
-            raise OpolyxError(f"{module_name} has no {attribute}") from error
+            has = ", ".join(_bots_in(module)) or "no bots"
+            raise OpolyxError(f"{module_name} has no {attribute}; it has {has}") from error
     if not callable(make):
         raise OpolyxError(f"{name} can't be called to make a bot")
     return _checked(cast(Callable[[], object], make), name)
+
+
+def _bots_in(module: ModuleType) -> list[str]:
+    """Names of the bots that the module defines itself, rather than imports."""
+    return [
+        name
+        for name, one in vars(module).items()
+        if isinstance(one, type) and issubclass(one, Bot) and one.__module__ == module.__name__
+    ]
 
 
 def _checked(make: Callable[[], object], name: str) -> Callable[[], Bot]:

@@ -132,7 +132,8 @@ def test_the_table_is_as_large_as_the_entrants_allow() -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        (quick("steady"), "blitz@full is for 2, 3, 4, 5, 6 seats, not 1"),
+        (quick(), "at least two bots to play each other; nobody was named"),
+        (quick("steady"), "at least two bots to play each other; steady was named"),
         (quick("steady", "steady", seats=4), "4 seats for 2 entrants"),
         (quick("steady", "steady", ruleset="x@y"), "no ruleset 'x@y'"),
         (quick("steady", "steady", games=0), "0 games"),
@@ -347,7 +348,7 @@ def test_the_command_prints_and_writes_the_result(
     ("arguments", "words"),
     [
         (["clever", "steady"], "no built-in bot 'clever'"),
-        (["steady"], "not 1"),
+        (["steady"], "name at least two bots"),
         (["steady", "steady", "--plot=x.gif"], "x.gif ends with none of .svg, .png, .pdf"),
         (["steady", "steady", "--json=/nowhere/x.json"], "there is no directory /nowhere"),
         (["steady", "steady", "--save-replays=/dev/null/x"], "can't make /dev/null/x"),

@@ -19,6 +19,7 @@ from opolyx_sdk.local.standings import GameRow, SeatRow
 from opolyx_sdk.local.table_options import TableOptions
 
 _KEPT_NOTES: Final = 3
+_LEAST_ENTRANTS: Final = 2
 _MOST_SEATS: Final = max(max(one.seat_counts()) for one in RULESETS.values())
 
 
@@ -66,6 +67,9 @@ class ArenaPlan:
             raise ValueError(f"{self.games} games are none to play")
         if self.budget_s <= 0:
             raise ValueError(f"{self.budget_s:g} s are no time to think")
+        if len(self.entrants) < _LEAST_ENTRANTS:
+            named = ", ".join(self.entrants) or "nobody"
+            raise ValueError(f"name at least two bots to play each other; {named} was named")
         check_table(self.ruleset, self.table_size)
         if self.table_size > len(self.entrants):
             raise ValueError(

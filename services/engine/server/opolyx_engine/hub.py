@@ -59,6 +59,10 @@ class Hub:
         """How many subscriptions there are."""
         return len(self._subscriptions)
 
+    def __contains__(self, subscription: object) -> bool:
+        """Whether more may come for a subscription."""
+        return subscription in self._subscriptions
+
     @property
     def connected(self) -> list[int]:
         """Seats with at least one subscription, ascending."""
@@ -93,21 +97,25 @@ class Hub:
 
     def remove(self, subscription: Subscription) -> None:
         """Stop receiving; a seat stays connected while another stream of it receives."""
-        if self._subscriptions.pop(subscription, subscription) is subscription:
-            return
         subscription.outbox.forget(subscription)
-        self._count(subscription.seat, -1)
+        if subscription in self._subscriptions:
+            del self._subscriptions[subscription]
+            self._count(subscription.seat, -1)
 
     def release(self, frame: bytes) -> None:
         """Let everybody go, with `frame` as the last one."""
+        for subscription in self.let_go():
+            subscription.outbox.release(subscription, frame)
+            if subscription.alone:
+                subscription.outbox.end()
+
+    def let_go(self) -> list[Subscription]:
+        """Forget everybody; what is queued for them, or a snapshot owed to them, is still sent."""
         released = list(self._subscriptions)
         self._subscriptions.clear()
         self._receivers_of.clear()
         self._connected = []
-        for subscription in released:
-            subscription.outbox.release(subscription, frame)
-            if subscription.alone:
-                subscription.outbox.end()
+        return released
 
     def _count(self, seat: int | None, change: int) -> None:
         if seat is None:

@@ -22,7 +22,7 @@ async def attach(
     after_seq: int | None,
     may_read_back: Callable[[int], bool],
 ) -> None:
-    """Begin to receive `game`.
+    """Begin to receive `game`; one that has ended is sent as it is, as nothing more will come.
 
     Args:
         registry: reads updates back that aren't in memory.
@@ -58,4 +58,7 @@ async def attach(
             return [*older, *missed, game.snapshot_frame(subscription.seat)]
         return [*older, *missed, game.hub.presence_frame(), game.attached_frame()]
 
-    game.hub.add(subscription, first_frames)
+    if game.running:
+        game.hub.add(subscription, first_frames)
+    else:
+        subscription.outbox.prime(first_frames(), subscription)

@@ -126,6 +126,7 @@ class _PlayStream:
         self._remove(game_id)
         try:
             self._owner.streams.admit_attach(self._principal)
+            self._forget_ended()
             if len(self._attached) >= self._owner.settings.most_attachments:
                 raise too_many("attachments", self._owner.settings.most_attachments)
             game = await self._owner.registry.find(game_id)
@@ -137,7 +138,14 @@ class _PlayStream:
         except ServiceError as error:
             self._outbox.put(detached_for(game_id, error))
             return
-        self._attached[game_id] = (game, subscription)
+        if subscription in game.hub:
+            self._attached[game_id] = (game, subscription)
+
+    def _forget_ended(self) -> None:
+        """Games that have ended, or moved, are neither counted nor kept in memory."""
+        for game_id, (game, subscription) in list(self._attached.items()):
+            if subscription not in game.hub:
+                del self._attached[game_id]
 
     def _detach(self, game_id: str) -> None:
         self._remove(game_id)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from opolyx_engine.store.base import (
     FINISHED,
@@ -236,6 +237,21 @@ async def test_a_running_game_that_the_index_lost_is_found_again_when_it_is_read
     await store.game("g_1")
     await store.facts(0, 1)
     assert ["g_1"] == await store.running()
+
+
+async def test_a_game_whose_keys_are_damaged_holds_up_no_other(link: RedisLink) -> None:
+    store = RedisGameStore(link)
+    for game_id in ("g_1", "g_2", "g_3"):
+        await started(store, game_id)
+        await store.append(replace(END, game_id=game_id))
+    await link.call("DEL", "{game:g_1}:facts")
+    await link.call("SET", "{game:g_1}:facts", "no stream")
+    await link.call("DEL", "{game:g_2}:game")
+    await link.call("SET", "{game:g_2}:game", "no hash")
+    with capture_logs() as logs:
+        assert ["g_3", "g_3"] == [fact.game_id for fact in await store.facts(0, 10)]
+    failed = [log["game_id"] for log in logs if log["event"] == "store_upkeep_failed"]
+    assert ["g_1", "g_2"] == failed
 
 
 async def test_upkeep_goes_on_by_itself(link: RedisLink) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from redis import ResponseError
+from redis.crc import key_slot
+from structlog.testing import capture_logs
 
 from opolyx_servicekit.errors import ServiceError, StoreBusy, StoreUnavailable
 from opolyx_servicekit.redis_client import durability_faults
@@ -169,24 +171,26 @@ def test_a_setting_that_lets_redis_forget_is_named(name: str, value: str, kept: 
 
 
 async def test_a_redis_that_may_forget_is_refused_unless_that_is_wanted(
-    server: RedisServer, capsys: pytest.CaptureFixture[str]
+    server: RedisServer,
 ) -> None:
     server.command("CONFIG", "SET", "appendfsync", "no")
     server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
     with pytest.raises(ValueError, match=r"appendfsync is no.*maxmemory-policy is allkeys-lru"):
         await RedisLink.open(server.url)
-    async with await RedisLink.open(server.url, require_durable=False) as link:
-        await link.run(PUT, ["a"], [1, 1])
-    assert "store_not_durable" in capsys.readouterr().out
+    with capture_logs() as logs:
+        async with await RedisLink.open(server.url, require_durable=False) as link:
+            await link.run(PUT, ["a"], [1, 1])
+    assert ["store_not_durable"] == [log["event"] for log in logs]
 
 
 async def test_a_redis_that_does_not_show_its_settings_is_warned_of(
-    server: RedisServer, capsys: pytest.CaptureFixture[str]
+    server: RedisServer,
 ) -> None:
     server.command("ACL", "SETUSER", "app", "on", ">word", "~*", "+@all", "-config")
-    async with await RedisLink.open(server.url.replace("//", "//app:word@")) as link:
-        await link.run(PUT, ["a"], [1, 1])
-    assert "store_settings_unknown" in capsys.readouterr().out
+    with capture_logs() as logs:
+        async with await RedisLink.open(server.url.replace("//", "//app:word@")) as link:
+            await link.run(PUT, ["a"], [1, 1])
+    assert ["store_settings_unknown"] == [log["event"] for log in logs]
 
 
 async def test_a_wrong_password_is_told_at_once(server: RedisServer) -> None:
@@ -348,8 +352,6 @@ def slots() -> Iterator[tuple[str, int]]:
 
 
 def slot_of(key: str) -> int:
-    from redis.crc import key_slot
-
     return key_slot(key.encode())
 
 

@@ -42,6 +42,7 @@ from opolyx_servicekit.tasks import TaskOwner
 
 _PAGE: Final = 500
 _LEAST_CHUNK: Final = 50
+_MOST_READ: Final = 1_000  # of games only read: those that made facts go before
 _FIELDS: Final = (
     "state",
     "ruleset",
@@ -141,7 +142,7 @@ class RedisGameStore:
         """The game, reserved ones included."""
         stored = _stored(game_id, await self._link.call("HMGET", game_key(game_id), *_FIELDS))
         if stored is not None and stored.state == RUNNING:
-            self._upkeep.note(game_id)
+            self._upkeep.note(game_id, unless=_MOST_READ)
         return stored
 
     async def snapshot(self, game_id: str, up_to_seq: int) -> StoredSnapshot | None:

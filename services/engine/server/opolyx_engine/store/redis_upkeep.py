@@ -8,7 +8,6 @@ open games, which is for those whose engine died in between.
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,13 +70,14 @@ class Upkeep:
         self._noted: dict[str, None] = {}
         self._news = asyncio.Event()
         self._working = asyncio.Lock()
+        self._passes = 0
 
-    def note(self, game_id: str) -> None:
+    def note(self, game_id: str, *, unless: int = _MOST_NOTED) -> None:
         """Something of the game may be to be done.
 
-        With too many noted it isn't: the round will come to it.
+        Not so with `unless` or more noted: the round will come to it.
         """
-        if len(self._noted) < _MOST_NOTED:
+        if len(self._noted) < unless:
             self._noted[game_id] = None
             self._news.set()
 
@@ -88,8 +88,12 @@ class Upkeep:
             both.create_task(self._go_round())
 
     async def settle(self) -> None:
-        """Do what is noted now, as far as Redis lets us; returns when nobody is at it."""
+        """Do what is noted now, as far as Redis lets us."""
+        asked_in = self._passes
         async with self._working:
+            if self._passes > asked_in:  # it began after this was asked: it has done it, or failed
+                return
+            self._passes += 1
             noted = list(self._noted)
             self._noted.clear()
             try:
@@ -133,19 +137,28 @@ class Upkeep:
 
     async def _go_round(self) -> None:
         while True:
-            with suppress(ServiceError):  # the next round will do
+            try:
                 await self.round()
+            except ServiceError:
+                pass  # the next one will do
+            except Exception:
+                _log.exception("store_round_failed")
             await asyncio.sleep(_ROUND_PAUSE_S)
 
     async def _do(self, game_ids: Sequence[str]) -> None:
         """Look after the games in their order; a bug with one is no other's."""
-        for look in await asyncio.gather(*(self._look(game_id) for game_id in game_ids)):
+        looks = await asyncio.gather(
+            *(self._look(game_id) for game_id in game_ids), return_exceptions=True
+        )
+        for game_id, look in zip(game_ids, looks, strict=True):
             try:
+                if isinstance(look, BaseException):
+                    raise look
                 await self._tend(look)
             except ServiceError:
                 raise
             except Exception:
-                _log.exception("store_upkeep_failed", game_id=look.game_id)
+                _log.exception("store_upkeep_failed", game_id=game_id)
 
     async def _look(self, game_id: str) -> Look:
         found = await self._link.call(

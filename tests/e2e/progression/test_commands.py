@@ -136,6 +136,13 @@ def test_profile_reads_as_text(served: Served, terminal: Terminal) -> None:
     assert "place +" in out
 
 
+def test_a_profile_without_games_says_how_players_are_named(terminal: Terminal) -> None:
+    code, out, _ = terminal.run("profile", "nobody", who="ada")
+
+    assert 0 == code
+    assert "a player is named by id, p_... or b_..." in out
+
+
 def test_leaderboards_rank_by_xp_and_by_rating(served: Served, terminal: Terminal) -> None:
     by_xp = terminal.json("leaderboard")
     by_rating = terminal.json("leaderboard", "classic")
@@ -150,7 +157,7 @@ def test_leaderboards_rank_by_xp_and_by_rating(served: Served, terminal: Termina
     assert [served.players["bo"]] == [row["player_id"] for row in around["rows"]]
     assert [] == bots["rows"]
     assert "rank\tname\tXP\tplayer" == terminal.run("leaderboard")[1].splitlines()[0]
-    assert "nobody is on this leaderboard yet\n" == terminal.run("leaderboard", "blitz")[1]
+    assert "nobody is on the leaderboard of blitz yet\n" == terminal.run("leaderboard", "blitz")[1]
 
 
 def test_audit_finds_no_drift_and_then_what_was_changed(served: Served, terminal: Terminal) -> None:
@@ -231,6 +238,7 @@ def test_operators_token_is_signed_with_the_servers_keys(
         (["leaderboard", "--bots"], "ada", "name a mode"),
         (["leaderboard", "--me", "--around=p_x"], "ada", "give one of them"),
         (["leaderboard", "--around=p_x"], "ada", "p_x is not on this leaderboard"),
+        (["bot", "run", "opolyx_sdk:RandomBot"], "operator", "plays no games: unset OPOLYX_TOKEN"),
         (["admin", "audit"], "ada", "player may not"),
         (["admin", "dead-letters", "--retry"], "ada", "player may not"),
         (["admin", "vip", "p_x", "--reason="], "operator", "reason"),

@@ -79,6 +79,19 @@ def test_a_users_mistake_is_named_without_a_traceback(
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("command", [["bot", "run"], ["arena"], ["leaderboard"]])
+def test_help_names_only_defaults_that_say_something(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+
+    told = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert "[default: " in told
+    for nothing in ("False", '""', "()", "None", "]"):
+        assert f"[default: {nothing}" not in told
+
+
 def test_a_file_without_end_is_no_replay(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["verify", "/dev/zero"])

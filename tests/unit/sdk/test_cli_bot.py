@@ -64,7 +64,9 @@ def test_a_program_gets_one_object_a_game(
     short(server, "g_r1")
     assert 0 == run(BOT, "--json", "--against", "random")
 
-    (line,) = capsys.readouterr().out.splitlines()
+    told_all = capsys.readouterr()
+    (line,) = told_all.out.splitlines()
+    assert "playing g_r1\n" == told_all.err
     told = json.loads(line)
     assert ("g_r1", 1, 3, [], None) == tuple(
         told[name] for name in ("game_id", "place", "decisions", "refusals", "error")
@@ -149,6 +151,15 @@ def test_the_token_of_a_file_is_used_and_not_shown(
     assert "canary" not in told.out + told.err
 
 
+@pytest.mark.parametrize("option", ["--modes", "--ruleset"])
+def test_the_ruleset_of_the_game_may_be_named(server: ScriptedServer, option: str) -> None:
+    short(server, "g_r1")
+    assert 0 == run(BOT, option, "speed@full")
+
+    with Client(server.address) as client:
+        assert "speed@full" == client.get_room("r1").ruleset
+
+
 def test_a_refusal_stops_a_strict_run(
     server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,4 +206,6 @@ def test_a_server_that_is_not_there_is_named(
     monkeypatch.delenv("OPOLYX_TOKEN", raising=False)
     assert 2 == run(BOT, "--server", "127.0.0.1:1")
 
-    assert "no answer from 127.0.0.1:1" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no answer from 127.0.0.1:1" in said
+    assert "`opolyx serve` starts one here" in said

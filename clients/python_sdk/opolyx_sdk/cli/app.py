@@ -19,7 +19,7 @@ from opolyx_sdk.cli.bot import bot
 from opolyx_sdk.cli.leaderboard import leaderboard
 from opolyx_sdk.cli.profile import profile
 from opolyx_sdk.cli.replay import replay
-from opolyx_sdk.errors import OpolyxError
+from opolyx_sdk.errors import ConnectionLost, OpolyxError
 
 
 def _version() -> str:
@@ -28,11 +28,19 @@ def _version() -> str:
     return version("opolyx-sdk")
 
 
+def _shown_default(value: object) -> str | None:
+    """A default that says something: that a switch is off or a list empty goes without saying."""
+    if value is None or value is False or value in ("", ()):
+        return None
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 app = App(
     name="opolyx",
     help="Play, serve and verify opolyx games.",
     help_format="plaintext",  # the default loads a Markdown renderer first
     version=_version,
+    default_parameter=Parameter(show_default=_shown_default),
 )
 app.command(bot)
 app.command(profile)
@@ -50,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         sys.exit(app(sys.argv[1:] if arguments is None else arguments))
+    except ConnectionLost as error:
+        _complain(OpolyxError(f"{error}; is one running there? `opolyx serve` starts one here"))
+        sys.exit(_UNUSABLE)
     except OpolyxError as error:
         _complain(error)
         sys.exit(_UNUSABLE)

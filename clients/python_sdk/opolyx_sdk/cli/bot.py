@@ -43,9 +43,8 @@ class Play:
     quick_match: Annotated[bool, Parameter(negative="")] = False
     """Look for opponents, and play the game that is found."""
 
-    modes: Annotated[tuple[str, ...], _MANY] = ()
-    """Rulesets, mode@edition: those it is offered for (all by default), or the one to play
-    (blitz@full by default)."""
+    modes: Annotated[tuple[str, ...], _MANY, Parameter(alias="--ruleset")] = ()
+    """Rulesets, mode@edition: the one to play (else blitz@full), or those to offer (else all)."""
 
     against: Annotated[tuple[str, ...], _MANY] = ("steady", "steady", "steady")
     """Built-in bots to play against: steady, random or trader."""
@@ -88,7 +87,7 @@ def run(
     connection: Connection = LOCAL,
     token_file: Path | None = None,
     account: str = "Robo",
-    budget_s: Annotated[float, Parameter(validator=Number(gt=0))] = 5.0,
+    budget_s: Annotated[float, Parameter(alias="--budget", validator=Number(gt=0))] = 5.0,
     strict: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -101,8 +100,7 @@ def run(
     name
         The bot: MODULE:CLASS, for instance my_bot:MyBot; or a file, my_bot.py:MyBot.
     token_file
-        File with the token to play with, for lasting ratings. Without it, and without
-        OPOLYX_TOKEN, a guest is made for this run.
+        File with the token to play with, for lasting ratings; without any token a guest is made.
     account
         Name of the guest, and of the bot that is offered.
     budget_s
@@ -146,8 +144,8 @@ class _Told:
         """Whether a game could not be played."""
 
     def say(self, text: str) -> None:
-        if not self._as_json:
-            print(text, flush=True)
+        """Tell a person; where a program reads the standard output, beside it."""
+        print(text, file=sys.stderr if self._as_json else sys.stdout, flush=True)
 
     def report(self, report: "GameReport") -> None:
         self.failed = self.failed or report.error is not None
@@ -203,6 +201,8 @@ class _Session:
             )
             if token is None:
                 await client.create_guest(account)
+            else:
+                await _check_player(client)
             if self._play.offer:
                 await self._offer(stack, client, connection, account)
             else:
@@ -271,6 +271,18 @@ class _Session:
     async def _play_game(self, runner: "BotRunner", game_id: str) -> None:
         self._told.say(f"playing {game_id}")
         self._told.report(await runner.report(game_id))
+
+
+async def _check_player(client: "AsyncClient") -> None:
+    """Say whose token it is when it is none that can play."""
+    from opolyx_sdk.enums import Role
+
+    role = (await client.who_am_i()).role
+    if role not in (Role.PLAYER, Role.BOT):
+        raise OpolyxError(
+            f"the token is of the role {role.name.lower()}, which plays no games: unset"
+            " OPOLYX_TOKEN to play as a guest, or give --token-file"
+        )
 
 
 async def _game_against(client: "AsyncClient", play: Play) -> str:

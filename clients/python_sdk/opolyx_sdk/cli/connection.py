@@ -50,7 +50,10 @@ class Connection:
         """
         token = (self.token or "").strip()
         if not token:
-            raise OpolyxError("no token: set OPOLYX_TOKEN, or give --token")
+            raise OpolyxError(
+                "no token: set OPOLYX_TOKEN, or give --token; `opolyx admin token` prints one where"
+                " the server runs"
+            )
         return self.open(token, ClientOptions(call_timeout_s=call_timeout_s))
 
     def open(self, token: str | None, options: ClientOptions | None = None) -> "AsyncClient":

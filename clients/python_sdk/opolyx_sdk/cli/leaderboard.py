@@ -55,7 +55,7 @@ def leaderboard(
             numbers=("rank", "rating", "XP"),
         )
     else:
-        print("nobody is on this leaderboard yet")
+        print(f"nobody is on the leaderboard {f'of {mode}' if mode else 'by XP'} yet")
     return 0
 
 

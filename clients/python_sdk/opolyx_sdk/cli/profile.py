@@ -76,6 +76,8 @@ def _show(earned: _Earned) -> None:
     left = f", {one.level_xp} of {one.next_level_xp} to the next" if one.next_level_xp else ""
     print(f"level {one.level}, {spoken(one.rank).capitalize()}{left}")
     print(f"{one.xp} XP, {one.games} games, {one.wins} won, {one.cards} cards")
+    if not one.games:
+        print("no game of theirs has been counted; a player is named by id, p_... or b_...")
     if one.ratings:
         print()
         print_table(

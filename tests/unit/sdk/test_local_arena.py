@@ -364,13 +364,20 @@ def test_the_command_says_what_can_not_be(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("ended_games", "words"),
+    [(3, "stopped after 3 of 9 games\n"), (0, "stopped before the first of 9 games ended\n")],
+)
 def test_an_interrupted_arena_shows_what_was_played(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ended_games: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     played = arena_plan.play_game
 
     def interrupted(plan: ArenaPlan, number: int) -> GameRow:
-        if number == 3:
+        if number == ended_games:
             raise KeyboardInterrupt
         return played(plan, number)
 
@@ -380,7 +387,9 @@ def test_an_interrupted_arena_shows_what_was_played(
         main(["arena", "steady", "steady", *options])
 
     assert 130 == ended.value.code
-    assert "stopped after 3 of 9 games" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert words in out
+    assert ("rating" in out) == bool(ended_games)
 
 
 def test_the_same_result_gives_the_same_picture(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Ghost runs: the bot that played agrees with itself; another one differs where it would."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -192,6 +193,7 @@ def test_the_command_shows_the_first_difference_or_all(
     one, everything = said(), said("--all")
     assert 1 == one.count("your bot: ")
     assert "SteadyBot: DeclinePurchase()\n  your bot: Buy()\n" in one
+    assert re.search(r", on [A-Z][^\n]* \(\d+\) with \d+k\n", one)
     assert everything.startswith(one)
     assert everything.splitlines()[-1].endswith("decisions differ")
     document = json.loads(said("--json", "--all"))

@@ -77,8 +77,7 @@ def arena(
     Parameters
     ----------
     entrants
-        Each a built-in bot (random, steady, trader) or MODULE:CLASS, or FILE.py:CLASS; more than
-        once to play against itself.
+        Two or more: random, steady, trader, MODULE:CLASS or FILE.py:CLASS; one may be repeated.
     games
         How many games.
     ruleset
@@ -223,6 +222,9 @@ def _progress(games: int) -> Iterator[_Bar]:
 
 def _show(result: "ArenaResult", seconds: float) -> None:
     plan, played = result.plan, len(result.games)
+    if not played:
+        print(f"stopped before the first of {plan.games} games ended")
+        return
     actions = sum(row.actions for row in result.games)
     print_table(
         (

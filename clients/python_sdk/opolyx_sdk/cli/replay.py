@@ -80,11 +80,12 @@ def _read(file: Path) -> bytes:
 
 def _show(move: "GhostMove", name: str) -> None:
     from opolyx_sdk.cli.output import spoken
+    from opolyx_sdk.names import square_name
 
     seat = move.view.player(move.decision.seat)
     print(
-        f"update {move.update}, round {move.round}: {spoken(move.decision.phase)}, on square"
-        f" {seat.position} with {seat.cash}k"
+        f"update {move.update}, round {move.round}: {spoken(move.decision.phase)}, on"
+        f" {square_name(seat.position)} ({seat.position}) with {seat.cash}k"
     )
     print(f"  {name}: {move.played if move.played is not None else 'let the clock run out'}")
     refused = f"  (refused: {move.refusal})" if move.refusal else ""

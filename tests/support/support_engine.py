@@ -24,7 +24,7 @@ from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore
 from opolyx_engine.store.opening import open_store
 from opolyx_engine.table import Step, Table
-from opolyx_rules.actions import ROLL
+from opolyx_rules import actions
 from opolyx_rules.queries import awaited_seat
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.revocations import RevokedTokens
@@ -35,6 +35,12 @@ from opolyx_servicekit.wall_clock import Clock
 
 WAIT_SECONDS = 10.0
 """How long a test waits for anything."""
+
+START_MS = 1_700_000_000_000
+"""Where clocks that are moved by hand begin."""
+
+ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
+"""The action of whoever begins, for `Caller.submit` and `Stream.command`."""
 
 
 @dataclass
@@ -220,7 +226,7 @@ def seed_with(wanted: Callable[[Table, Step], bool], seats: int = 2) -> str:
         holders = [Holder(f"p_{seat}", "", 1, nonce=bytes([seat + 1]) * 8) for seat in range(seats)]
         header = GameHeader(reservation.game_id, "classic@full", tuple(holders))
         table, _ = Table.begin(header, reservation.secret, 0)
-        step = table.plan((ROLL, awaited_seat(table.state)), "", 0)
+        step = table.plan((actions.ROLL, awaited_seat(table.state)), "", 0)
         if wanted(table, step):
             return seed
     raise LookupError("no seed gives such a roll")

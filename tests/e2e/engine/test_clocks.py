@@ -4,17 +4,13 @@ import asyncio
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, awaited, people, running_engine
-
-START_MS = 1_700_000_000_000
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
+from support_engine import ROLL, START_MS, Caller, Engine, awaited, people, running_engine
 
 
 async def opened(engine: Engine, count: int = 2) -> tuple[str, list[Caller], pb.Snapshot]:

@@ -14,9 +14,8 @@ from opolyx_engine.table import Step, Table
 from opolyx_rules.ids import PHASE_BUY, PHASE_ROLL
 from opolyx_rules.queries import awaited_phase, awaited_seat
 from opolyx_rules.views import state_digest
-from support_engine import Caller, Engine, awaited, people, running_engine, seed_with
+from support_engine import ROLL, Caller, Engine, awaited, people, running_engine, seed_with
 
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 SURRENDER: dict[str, Any] = {"surrender": action_pb2.Surrender()}
 
 

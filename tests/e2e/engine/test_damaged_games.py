@@ -8,17 +8,13 @@ from typing import Any
 import grpc
 import pytest
 
-from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1.error_pb2 import ERROR_REASON_GAME_FAULT
 from opolyx_engine.store.base import VOID
 from opolyx_servicekit.wall_clock import ManualClock
 from support_bad_store import BadStores
-from support_engine import Caller, Engine, awaited, people, running_engine
-
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
-START_MS = 1_700_000_000_000
+from support_engine import ROLL, START_MS, Caller, Engine, awaited, people, running_engine
 
 
 async def roll(engine: Engine, game_id: str) -> None:

@@ -11,7 +11,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.store.base import Append
 from support_engine import Caller, Engine, awaited, people, running_engine
 
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 SURRENDER: dict[str, Any] = {"surrender": action_pb2.Surrender()}
 
 

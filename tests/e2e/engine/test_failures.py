@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.engine.v1 import refusal_pb2
 from opolyx_rules import policies
 from opolyx_rules.verification import verify
 from support_bad_store import BadStores
-from support_engine import Caller, awaited, built_in, people, running_engine
-
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
+from support_engine import ROLL, Caller, awaited, built_in, people, running_engine
 
 
 async def submit_until_judged(

@@ -11,12 +11,9 @@ import pytest
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 
-from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from support_engine import Caller, Engine, awaited, built_in, people, person, running_engine
-
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
+from support_engine import ROLL, Caller, Engine, awaited, built_in, people, person, running_engine
 
 
 @pytest.fixture

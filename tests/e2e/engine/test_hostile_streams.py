@@ -13,9 +13,8 @@ from opolyx.engine.v1 import action_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1.error_pb2 import ERROR_REASON_LIMIT
 from opolyx_engine.store.base import Append, GameStore
-from support_engine import Caller, Engine, awaited, built_in, people, running_engine
+from support_engine import ROLL, Caller, Engine, awaited, built_in, people, running_engine
 
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 PLAY = "/opolyx.engine.v1.EngineService/Play"
 
 

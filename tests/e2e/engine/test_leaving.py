@@ -18,10 +18,9 @@ from opolyx_engine.table import Table
 from opolyx_rules.actions import BID, DECLINE_PURCHASE, propose_trade
 from opolyx_rules.state import State
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Engine, awaited, people, running_engine
+from support_engine import START_MS, Engine, awaited, people, running_engine
 from support_rules import act, draw, roll, stop_on, table
 
-START_MS = 1_700_000_000_000
 SEATS = 4
 SECOND = 1
 """The seat that leaves."""

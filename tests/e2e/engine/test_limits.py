@@ -10,14 +10,12 @@ import pytest
 from google.rpc import error_details_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 
-from opolyx.engine.v1 import action_pb2, decision_pb2, refusal_pb2
+from opolyx.engine.v1 import decision_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, Stream, awaited, people, running_engine
+from support_engine import ROLL, START_MS, Caller, Engine, Stream, awaited, people, running_engine
 
-START_MS = 1_700_000_000_000
 OPENS, ATTACHES, COMMANDS = 30, 40, 5
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 
 
 @dataclass

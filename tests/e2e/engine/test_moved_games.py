@@ -9,10 +9,8 @@ from opolyx_engine.store.base import FINISHED, Append
 from opolyx_rules.actions import SURRENDER
 from opolyx_rules.verification import verify
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Engine, awaited, built_in, people, running_engine
+from support_engine import START_MS, Engine, awaited, built_in, people, running_engine
 from support_waiting import until
-
-START_MS = 1_700_000_000_000
 
 
 async def move(engine: Engine, game: GameActor, seat: int) -> None:

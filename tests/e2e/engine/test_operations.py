@@ -19,12 +19,20 @@ from opolyx.engine.v1 import engine_service_pb2 as engine_pb
 from opolyx.engine.v1 import operations_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
 from support_bad_store import BadStore, BadStores
-from support_engine import Caller, Engine, awaited, built_in, people, person, running_engine
+from support_engine import (
+    ROLL,
+    START_MS,
+    Caller,
+    Engine,
+    awaited,
+    built_in,
+    people,
+    person,
+    running_engine,
+)
 from support_waiting import until
 
-START_MS = 1_700_000_000_000
 IDLE_MS = 20_000
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 
 
 @dataclass

@@ -9,10 +9,9 @@ from opolyx.engine.v1 import decision_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_rules.verification import verify
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Engine, awaited, people, running_engine
+from support_engine import START_MS, Engine, awaited, people, running_engine
 from support_phases import until_phase
 
-START_MS = 1_700_000_000_000
 GRACE_MS = 10_000
 
 

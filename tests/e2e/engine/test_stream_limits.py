@@ -10,10 +10,9 @@ import pytest
 from opolyx.engine.v1 import action_pb2, decision_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, awaited, people, running_engine
+from support_engine import START_MS, Caller, Engine, awaited, people, running_engine
 from support_phases import until_phase
 
-START_MS = 1_700_000_000_000
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("bid out of turn", {"bid": action_pb2.Bid()}),
     ("buy nothing", {"buy": action_pb2.Buy()}),

@@ -15,17 +15,15 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
-from opolyx.engine.v1 import action_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.rpc.service_handlers import ENGINE
 from opolyx_engine.store.base import Append, GameStore
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.tokens import TokenSigner
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, awaited, built_in, new_game, people, running_engine
+from support_engine import ROLL, Caller, Engine, awaited, built_in, new_game, people, running_engine
 
 STREAMS = 500
-ROLL: dict[str, Any] = {"roll": action_pb2.Roll()}
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 _ENGINE_NAME = ENGINE.full_name

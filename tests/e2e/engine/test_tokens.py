@@ -25,10 +25,9 @@ from opolyx_server.embedded import EmbeddedServer
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.tokens import LEEWAY_SECONDS
 from opolyx_servicekit.wall_clock import ManualClock
-from support_engine import Caller, Engine, Stream, awaited, people, running_engine
+from support_engine import START_MS, Caller, Engine, Stream, awaited, people, running_engine
 from support_sdk import start_game
 
-START_MS = 1_700_000_000_000
 CHECK_MS = 15_000
 
 

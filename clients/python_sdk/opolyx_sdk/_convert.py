@@ -143,8 +143,15 @@ def read_frames(frames: Iterable[engine_service_pb2.Frame]) -> list[_frames.Fram
 
 
 def write_action(action: actions.Action) -> action_pb2.Action:
-    """The message of an action."""
-    name = _ACTION_FIELDS[type(action)]
+    """The message of an action.
+
+    Raises:
+        TypeError: it is none.
+        ValueError: a number in it is out of range.
+    """
+    name = _ACTION_FIELDS.get(type(action))
+    if name is None:
+        raise TypeError(f"{action!r} is no action")
     message = action_pb2.Action()
     body = getattr(message, name)
     body.SetInParent()

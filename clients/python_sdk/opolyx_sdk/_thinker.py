@@ -38,7 +38,7 @@ class Thinker:
             try:
                 value = job()
             except BaseException as error:  # handed to who awaits
-                _tell(loop, partial(_fail, result, error))
+                _tell(loop, partial(_fail, result, _raisable(error)))
             else:
                 _tell(loop, partial(_succeed, result, value))
 
@@ -63,6 +63,19 @@ def _succeed(result: "asyncio.Future[T]", value: T) -> None:
 def _fail(result: "asyncio.Future[T]", error: BaseException) -> None:
     if not result.done():
         result.set_exception(error)
+
+
+def _raisable(error: BaseException) -> BaseException:
+    """The error, or what stands for one that means something else to whoever awaits.
+
+    A future can't raise StopIteration, which a `next` without a default raises, and a cancellation
+    would look like the owner's own.
+    """
+    if not isinstance(error, StopIteration | asyncio.CancelledError):
+        return error
+    stand_in = RuntimeError(f"raised {type(error).__name__}")
+    stand_in.__cause__ = error
+    return stand_in
 
 
 def _tell(loop: asyncio.AbstractEventLoop, tell: Callable[[], None]) -> None:

@@ -7,7 +7,6 @@ from contextlib import aclosing
 
 from opolyx_sdk.bots import Bot
 from opolyx_sdk.client import AsyncClient
-from opolyx_sdk.errors import OpolyxError
 from opolyx_sdk.offers import BotOffer, BotSeated
 from opolyx_sdk.runner import BotRunner, GameReport, first_error
 
@@ -62,13 +61,14 @@ class BotHost:
             BotError: the bot failed, and the host is strict.
             RequestError: the server doesn't take the offer, or the token was revoked.
             ConnectionLost: an outage lasted for longer than the client's patience.
+            Exception: whatever `on_seated` or `on_report` raises.
         """
         if self._withdrawn:
             return
         try:
             async with asyncio.TaskGroup() as group:
                 self._listening = group.create_task(self._listen(group, games))
-        except* OpolyxError as errors:
+        except* Exception as errors:
             raise first_error(errors) from None
         finally:
             self._listening = None

@@ -18,7 +18,7 @@ OpolyxError
 │   └── MirrorBroken          even a fresh snapshot doesn't match its digest
 ├── WrongLoop                 a client is used by two loops at a time
 ├── NoDecision                nothing is awaited from this seat that the action could answer
-├── BotError                  a bot failed, with `strict` set
+├── BotError                  a bot can't be made, or failed with `strict` set
 ├── ReplayError               a replay can't be read
 └── MissingExtra              an optional part of opolyx isn't installed
 ```
@@ -180,7 +180,7 @@ class NoDecision(OpolyxError):
 
 
 class BotError(OpolyxError):
-    """A bot raised, ran out of time, or was refused, while `strict` was set."""
+    """A bot could not be made; or it raised, was too slow or was refused while `strict` was set."""
 
 
 class ReplayError(OpolyxError):

@@ -1,6 +1,7 @@
 """Plays bots in live games: asks them, sends their answers, and answers for them if it must."""
 
 import asyncio
+import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -23,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 _CLOCK_MARGIN_S: Final = 1.0
 _MOST_REFUSALS: Final = 20
+_METHODS: Final = ("on_start", "on_update", "on_end", "decide")
 
 
 @dataclass(slots=True)
@@ -101,12 +103,14 @@ class BotRunner:
         """Play one game to its end.
 
         Raises:
-            BotError: the bot failed, and the runner is strict.
+            BotError: the bot failed, and the runner is strict; or there is no bot, as `make_bot`
+                failed.
             GameError: the game can't go on for this client.
             ConnectionLost: an outage lasted too long.
         """
+        bot = self._made_bot()
         async with self._client.play(game_id) as game:
-            return await _Playing(game, self._make_bot(), self._budget_s, self._strict).run()
+            return await _Playing(game, bot, self._budget_s, self._strict).run()
 
     async def play_all(self, game_ids: Iterable[str]) -> list[GameReport]:
         """Play many games at once; the reports in the order of the ids.
@@ -131,11 +135,23 @@ class BotRunner:
         """
         try:
             return await self.play(game_id)
-        except BotError:
-            raise
         except OpolyxError as error:
+            if self._strict and isinstance(error, BotError):
+                raise
             _log.warning("game %s can't be played: %s", game_id, error)
             return GameReport(game_id, seat=-1, error=error)
+
+    def _made_bot(self) -> Bot:
+        try:
+            bot = self._make_bot()
+        except Exception as error:
+            raise BotError(f"make_bot failed: {type(error).__name__}: {error}") from error
+        if not isinstance(bot, Bot):
+            raise BotError(f"make_bot made {bot!r}, which is no opolyx_sdk.Bot")
+        for method in _METHODS:
+            if inspect.iscoroutinefunction(getattr(bot, method)):
+                raise BotError(f"{type(bot).__name__}.{method} is async: write it without")
+        return bot
 
 
 def check_bot_maker(make_bot: object) -> None:
@@ -167,8 +183,6 @@ class _Playing:
     def __init__(self, game: Game, bot: Bot, budget_s: float, strict: bool) -> None:
         if game.seat is None:
             raise NoDecision("the account has no seat in the game")
-        if not isinstance(bot, Bot):
-            raise TypeError(f"make_bot made {bot!r}, which is no opolyx_sdk.Bot")
         self._game = game
         self._bot = bot
         self._budget_s = budget_s
@@ -213,7 +227,10 @@ class _Playing:
             if decision is None or key in self._answered or self._game.over:
                 continue
             self._answered.add(key)
-            await self._answer(decision)
+            if decision.legal_actions:
+                await self._answer(decision)
+            else:  # the game's clock decides
+                _log.warning("%s: nothing may be done that this SDK knows", decision.phase.name)
 
     async def _answer(self, decision: Decision) -> None:
         self._report.decisions += 1
@@ -231,6 +248,8 @@ class _Playing:
                 _log.warning("refused %s: %s", action, refused)
                 self._report.fallbacks += 1
                 action = fallback_action(decision)
+            except (TypeError, ValueError) as error:  # the bot's answer can't even be sent
+                action = self._fall_back(decision, f"{type(error).__name__}: {error}", error)
 
     async def _submit(self, action: Action, decision: Decision) -> None:
         """Act. When no answer comes, the same command is sent once more: it can't act twice."""

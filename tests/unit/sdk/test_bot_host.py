@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 
 import pytest
@@ -26,10 +26,18 @@ from opolyx_sdk import (
     RandomBot,
     Update,
 )
-from opolyx_sdk.actions import Roll
-from opolyx_sdk.enums import RefusalReason
+from opolyx_sdk.actions import Mortgage, Roll
+from opolyx_sdk.enums import Phase, RefusalReason
 from opolyx_sdk.errors import Failure
-from opolyx_sdk.testing import Accept, Refuse, RetryAfter, ScriptedGame, ScriptedServer, Silence
+from opolyx_sdk.testing import (
+    Accept,
+    Refuse,
+    RetryAfter,
+    ScriptedGame,
+    ScriptedServer,
+    Silence,
+    awaited,
+)
 
 FAST = ClientOptions(patience_s=5)
 
@@ -67,13 +75,104 @@ async def test_a_bot_instead_of_its_class_is_a_friendly_error(
             make(client, "my_bot")  # type: ignore[arg-type]
 
 
-async def test_a_function_that_makes_no_bot_is_a_friendly_error(
-    served: tuple[ScriptedServer, AsyncClient],
+class AsyncHook(Roller):
+    async def on_update(self, update: Update) -> None:  # type: ignore[override]
+        """What a bot's author may well try."""
+
+
+class AsyncDecision(Roller):
+    async def decide(self, view: GameView, decision: Decision) -> Action:  # type: ignore[override]
+        return Roll()
+
+
+def no_model() -> Bot:
+    raise OSError("no model")
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: 7, "make_bot made 7, which is no opolyx_sdk"),
+        (no_model, "make_bot failed: OSError: no model"),
+        (AsyncHook, "AsyncHook.on_update is async: write it without"),
+        (AsyncDecision, "AsyncDecision.decide is async: write it without"),
+    ],
+)
+async def test_a_bot_that_cannot_be_made_is_a_friendly_error_of_its_game_alone(
+    served: tuple[ScriptedServer, AsyncClient], make: Callable[[], Bot], why: str
 ) -> None:
     server, client = served
     short(server)
-    with pytest.raises(TypeError, match="make_bot made 7, which is no opolyx_sdk"):
-        await BotRunner(client, lambda: 7).play("g1")  # type: ignore[arg-type, return-value]
+    with pytest.raises(BotError, match=why):
+        await BotRunner(client, make).play("g1")
+    makers = iter([make, Roller])
+
+    def make_next() -> Bot:
+        return next(makers)()
+
+    lost, played = await BotRunner(client, make_next).play_all(["g2", "g1"])
+    assert isinstance(lost.error, BotError)
+    assert played.result is not None
+
+
+NO_ACTIONS: list[object] = [
+    None,
+    "roll",
+    Roll,
+    Mortgage(square=2**70),
+    Mortgage(square=-1),
+    Mortgage(square=1.5),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("given", NO_ACTIONS, ids=repr)
+async def test_what_is_no_action_is_answered_for(
+    served: tuple[ScriptedServer, AsyncClient], given: object
+) -> None:
+    class Confused(Bot):
+        def decide(self, view: GameView, decision: Decision) -> Action:
+            return given  # type: ignore[return-value]
+
+    server, client = served
+    short(server)
+    report = await BotRunner(client, Confused).play("g1")
+    assert (3, 3) == (report.decisions, report.fallbacks)
+    assert report.result is not None
+
+    server.game("g2")
+    with pytest.raises(BotError, match=r"bot failed in ROLL: (Type|Value)Error"):
+        await BotRunner(client, Confused, strict=True).play("g2")
+
+
+@pytest.mark.parametrize("error", [StopIteration, asyncio.CancelledError, StopAsyncIteration])
+async def test_no_error_of_a_bot_is_taken_for_something_else(
+    served: tuple[ScriptedServer, AsyncClient], error: type[BaseException]
+) -> None:
+    """`next` without a default raises StopIteration, which no future can raise."""
+
+    class Empty(Bot):
+        def decide(self, view: GameView, decision: Decision) -> Action:
+            raise error
+
+    server, client = served
+    server.game()
+    with pytest.raises(BotError, match=error.__name__):
+        await BotRunner(client, Empty, strict=True).play("g1")
+
+
+async def test_a_decision_of_a_newer_kind_is_left_to_the_clock(
+    served: tuple[ScriptedServer, AsyncClient], caplog: pytest.LogCaptureFixture
+) -> None:
+    server, client = served
+    game = server.game()
+    game.update(awaits=[awaited(0, Phase.UNSPECIFIED)])
+    playing = asyncio.create_task(BotRunner(client, Roller).play("g1"))
+    await asyncio.to_thread(server.wait_until, lambda: "nothing may be done that" in caplog.text)
+    game.finish()
+    report = await asyncio.wait_for(playing, 5)
+
+    assert (0, 0) == (report.decisions, report.fallbacks)
+    assert report.result is not None
 
 
 class BadHooks(Roller):
@@ -261,6 +360,23 @@ async def test_what_ends_an_offer_is_raised_itself(
     server.fail_next("OfferBot", refusal, times=50)  # its own writing may hide the first
     with pytest.raises(NotAuthenticated):
         await asyncio.wait_for(Hosted(client).host.run(), 10)
+
+
+@pytest.mark.parametrize("hook", ["on_seated", "on_report"])
+async def test_what_a_hosts_listener_raises_is_raised_itself(
+    served: tuple[ScriptedServer, AsyncClient], hook: str
+) -> None:
+    def fail(news: object) -> None:
+        raise OSError("disk full")
+
+    server, client = served
+    host = BotHost(client, Roller, **{hook: fail})  # type: ignore[arg-type]
+    running = asyncio.create_task(host.run(games=1))
+    await when(server, "OfferBot")
+    short(server)
+    server.seat_bot("g1")
+    with pytest.raises(OSError, match="disk full"):
+        await asyncio.wait_for(running, 5)
 
 
 async def test_a_strict_host_ends_with_its_bots_first_failure(

@@ -108,6 +108,24 @@ async def test_a_renewal_that_fails_leaves_the_token_and_waits(
     await keeper.stop()
 
 
+@pytest.mark.parametrize("broken", ["", "  ", "two words", "line\nend"])
+async def test_a_renewal_that_brings_no_token_costs_not_the_old_one(
+    broken: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    keeper = TokenKeeper(clock.made(), lambda: given(broken), now=lambda: clock.now)
+    first = keeper.jwt
+    clock.now += 9.5 * DAY_S
+    await keeper.ready()
+    assert first == keeper.jwt
+    assert "made no token that can be sent" in caplog.text
+    await keeper.stop()
+
+
+async def given(jwt: str) -> str:
+    return jwt
+
+
 async def test_a_stream_without_calls_renews_by_a_timer() -> None:
     life_s = 0.4
     with ScriptedServer(token_life_s=life_s) as server:

@@ -70,8 +70,9 @@ class TokenKeeper:
 
         Raises:
             ValueError: it can't be sent.
+            OpolyxError: it is new, and none or can't be sent; the old one is kept.
         """
-        self._jwt = _sendable(jwt)
+        self._jwt = _made(jwt) if new else _sendable(jwt)
         self.version += 1
         self._due_at = _renewal_time(self._jwt, self._now(), new)
         self._arm()
@@ -140,6 +141,17 @@ def _sendable(jwt: str | None) -> str | None:
     if not all("!" <= character <= "~" for character in token):
         raise ValueError("the token holds a character that no token can have")
     return token or None
+
+
+def _made(jwt: str | None) -> str:
+    """A token that a server has made: broken, it costs the client neither the old one nor a task."""
+    try:
+        token = _sendable(jwt)
+    except ValueError:
+        token = None
+    if token is None:
+        raise OpolyxError("the server made no token that can be sent")
+    return token
 
 
 def _renewal_time(jwt: str | None, now: float, new: bool) -> float:

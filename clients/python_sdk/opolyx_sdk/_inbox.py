@@ -39,6 +39,11 @@ class Inbox:
             self._error = error
             self._filled.set()
 
+    @property
+    def error(self) -> Exception | None:
+        """What the reader gets after what is unread, if the game ended with an error."""
+        return self._error
+
     async def get(self) -> Update:
         """The next update.
 

@@ -101,7 +101,8 @@ class Drained:
 
 
 _MOST_UNSERVED: Final = 3
-_DETACHED_MS: Final = 500
+_NO_HINT_MS: Final = 500
+_SOONEST_MS: Final = 50
 
 Signal: TypeAlias = Opened | Updated | Changed | Closed | Answered | RetryLater | Drained
 
@@ -306,7 +307,7 @@ class Session:
         if detached.reason is DetachReason.REQUESTED:
             return []  # of an attachment before this one
         if detached.reason is DetachReason.UNAVAILABLE:
-            return [RetryLater(attachment.game_id, detached.retry_after_ms or _DETACHED_MS)]
+            return [RetryLater(attachment.game_id, _polite(detached.retry_after_ms))]
         error = GameClosed(attachment.game_id, detached.reason, detached.message)
         return self._close(attachment, error)
 
@@ -330,9 +331,11 @@ class Session:
         if command is None:
             return []
         if result.retry is not None:
-            return [RetryLater(result.command_id, result.retry.retry_after_ms)]
+            return [RetryLater(result.command_id, _polite(result.retry.retry_after_ms))]
         if after_ms := _wait_of(result.refusal):
-            return [RetryLater(result.command_id, after_ms)]
+            return [RetryLater(result.command_id, _polite(after_ms))]
+        if result.accepted is None and result.refusal is None:
+            return []  # of a kind that is newer than this SDK: the outcome stays unknown
         del self._commands[result.command_id]
         if result.accepted is None:
             return [Answered(result.command_id, refusal=result.refusal)]
@@ -378,4 +381,9 @@ def _wait_of(refusal: Refusal | None) -> int:
     """When a command that came too fast is to be sent again, in ms; 0 for any other refusal."""
     if refusal is None or refusal.reason is not RefusalReason.TOO_FAST:
         return 0
-    return refusal.numbers.get("retry_after_ms", 0)
+    return max(0, refusal.numbers.get("retry_after_ms", 0))
+
+
+def _polite(after_ms: int) -> int:
+    """The server's hint in ms; a server that says none, or next to none, is not asked at once."""
+    return max(after_ms, _SOONEST_MS) if after_ms > 0 else _NO_HINT_MS

@@ -11,6 +11,7 @@ import grpc
 
 from opolyx_sdk import _convert
 from opolyx_sdk._backoff import Outage, bounded_hint
+from opolyx_sdk._frames import Attach, Command
 from opolyx_sdk._inbox import Inbox
 from opolyx_sdk._mirror import Mirror
 from opolyx_sdk._session import (
@@ -25,14 +26,23 @@ from opolyx_sdk._session import (
     Updated,
 )
 from opolyx_sdk._status import to_error
-from opolyx_sdk._transport.channel import RESUMABLE, PlayCall, Transport
+from opolyx_sdk._transport.channel import (
+    CLOSED,
+    RESUMABLE,
+    UNREADABLE,
+    PlayCall,
+    Transport,
+    reraise_own_cancellation,
+)
 from opolyx_sdk.actions import Action
 from opolyx_sdk.errors import (
     ConnectionLost,
+    GameError,
     NotAuthenticated,
     OutcomeUnknown,
     Refused,
     RequestError,
+    request_error,
 )
 
 _LONGEST_END_S: Final = 5.0
@@ -54,6 +64,7 @@ class GameStream:
         self._one_stream = asyncio.Lock()  # a task that ends and the next one share the session
         self._heard = False
         self._renewed = False
+        self._closed = False
 
     # --- For games ------------------------------------------------------------------------------
 
@@ -65,11 +76,14 @@ class GameStream:
         """Begin to receive a game; returns once its state is known.
 
         Raises:
+            TypeError: the id is no text.
             ValueError: the client has the game open already.
             GameClosed: the server doesn't show it.
             ConnectionLost: no server answers, or it doesn't send the game.
             RequestError: the server refuses the stream.
         """
+        self._check_open()
+        _convert.write_request(Attach(game_id))  # what can't be sent fails here, not in the writer
         self._session.attach(game_id, spectator=spectator)
         inbox = Inbox(self._options.updates_kept)
         opening = asyncio.get_running_loop().create_future()
@@ -103,11 +117,18 @@ class GameStream:
         """Send a command until it is answered; returns the update's seq.
 
         Raises:
+            TypeError: this is no action, or something in it is no number.
             ValueError: the action holds a number that the wire can't carry.
             Refused: nothing has changed.
+            GameError: the game had ended for this client before.
+            RequestError: the server had refused the stream before.
             OutcomeUnknown: no answer came in time; it may have taken effect.
         """
-        _convert.write_action(action)  # an impossible value fails here, not in the writer's task
+        self._check_open()
+        inbox = self._inboxes.get(game_id)
+        if inbox is not None and isinstance(inbox.error, GameError | RequestError):
+            raise inbox.error  # another stream would but be refused again
+        _convert.write_request(Command(game_id, command_id or "", decision_id, action))
         command_id = self._session.submit(game_id, decision_id, action, command_id)
         answer = asyncio.get_running_loop().create_future()
         self._answers[command_id] = answer
@@ -126,8 +147,18 @@ class GameStream:
 
     async def close(self) -> None:
         """End the stream; no call and no task is left behind."""
-        self._end_all(ConnectionLost("the client was closed"))
+        self._closed = True
+        self._end_all(ConnectionLost(CLOSED))
         await self._stop()
+
+    def _check_open(self) -> None:
+        """A closed client starts no stream for the games that it had.
+
+        Raises:
+            ConnectionLost: it is closed.
+        """
+        if self._closed:
+            raise ConnectionLost(CLOSED)
 
     # --- The task -------------------------------------------------------------------------------
 
@@ -183,9 +214,7 @@ class GameStream:
         except grpc.aio.BaseError:
             return None
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
+            reraise_own_cancellation()
             return None  # the channel was closed under the call: an outage like any other
         finally:
             self._session.disconnected()
@@ -210,6 +239,8 @@ class GameStream:
 
     async def _read(self, call: PlayCall) -> float | None:
         async for response in call:
+            if response is None:
+                raise request_error(UNREADABLE)
             self._heard, self._renewed = True, False
             for frame in _convert.read_frames(response.frames):
                 for signal in self._session.receive(frame):

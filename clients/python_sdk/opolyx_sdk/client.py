@@ -80,12 +80,12 @@ class AsyncClient(IdentityCalls, RoomCalls, EngineCalls, ProgressionCalls, Overs
         await self._transport.wait_ready(timeout_s)
 
     async def close(self) -> None:
-        """End the stream and the channel. The client may be used again."""
+        """End all games, calls and streams with `ConnectionLost`. The client may be used again."""
         stream, self._stream = self._stream, None
         loop, self._loop = self._loop, None
         if stream is not None and loop is asyncio.get_running_loop():
             await stream.close()
-        await self._transport.drop()
+        await self._transport.close()
 
     def play(self, game_id: str) -> Game:
         """A game to act in, as an async context."""

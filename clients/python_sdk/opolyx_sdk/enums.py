@@ -12,7 +12,7 @@ class OpenEnum(IntEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        return cls(0) if isinstance(value, int) and value > 0 else None
+        return cls(0) if isinstance(value, int) and value != 0 else None
 
 
 class BusMove(OpenEnum):

@@ -1,6 +1,7 @@
 """The client without asyncio: a facade over `AsyncClient`, whose loop runs in a thread."""
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import CancelledError
@@ -9,11 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from opolyx_sdk._transport.channel import CLOSED
 from opolyx_sdk.accounts import Account, Login, Token
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.decisions import TradeVerdict
-from opolyx_sdk.errors import ConnectionLost
+from opolyx_sdk.errors import ConnectionLost, WrongLoop
 from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.matches import CurrentGame, MatchProgress
@@ -27,7 +29,6 @@ from opolyx_sdk.updates import GameInfo, Update
 
 T = TypeVar("T")
 
-_CLOSED: Final = "the client was closed"
 _LONGEST_END_S: Final = 10.0
 
 
@@ -42,6 +43,7 @@ class Client:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._process = 0
         self._closed = False
 
     def __repr__(self) -> str:
@@ -66,7 +68,7 @@ class Client:
         with self._lock:
             closed, self._closed = self._closed, True
             loop, thread = self._loop, self._thread
-        if closed or loop is None or thread is None:
+        if closed or loop is None or thread is None or self._elsewhere:
             return
         asyncio.run_coroutine_threadsafe(self._end(), loop).result(_LONGEST_END_S)
         loop.call_soon_threadsafe(loop.stop)
@@ -291,23 +293,33 @@ class Client:
 
         Raises:
             ConnectionLost: the client is closed.
+            WrongLoop: the thread was left behind in the process that this one was forked from.
         """
         with self._lock:
+            if self._elsewhere:
+                work.close()
+                raise WrongLoop("the client was used before the process forked: make one in each")
             if self._closed:
                 work.close()
-                raise ConnectionLost(_CLOSED)
+                raise ConnectionLost(CLOSED)
             future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
         try:
             return future.result()
         except CancelledError:
-            raise ConnectionLost(_CLOSED) from None
-        except KeyboardInterrupt:
+            raise ConnectionLost(CLOSED) from None
+        except BaseException:  # the work's own, or a signal's: then nobody waits for it any more
             future.cancel()
             raise
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether the loop's thread runs in another process."""
+        return self._loop is not None and self._process != os.getpid()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         """The loop, begun now if need be: a client may be made before a process forks."""
         if self._loop is None:
+            self._process = os.getpid()
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
                 target=self._loop.run_forever, name="opolyx-client", daemon=True

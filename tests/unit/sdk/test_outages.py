@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import random
+import signal
 import socket
 import threading
 from collections.abc import AsyncIterator
@@ -18,6 +20,7 @@ from opolyx_sdk import (
     ClientOptions,
     ConnectionLost,
     Found,
+    GameClosed,
     LimitReached,
     MatchProgress,
     NotFound,
@@ -30,7 +33,7 @@ from opolyx_sdk import (
 )
 from opolyx_sdk._backoff import STABLE_S, Backoff, Outage
 from opolyx_sdk.actions import Roll
-from opolyx_sdk.enums import Occupant
+from opolyx_sdk.enums import DetachReason, Occupant
 from opolyx_sdk.errors import Failure
 from opolyx_sdk.testing import RetryAfter, ScriptedGame, ScriptedServer, Silence
 
@@ -414,6 +417,142 @@ async def call_once(client: AsyncClient) -> str:
         return (await client.who_am_i()).name
     finally:
         await client.close()
+
+
+async def test_closing_a_client_is_no_cancellation_of_who_waits_for_a_call() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = AsyncClient(f"127.0.0.1:{silent.getsockname()[1]}", options=FAST)
+        waiting = asyncio.create_task(client.who_am_i())
+        taken, _ = await asyncio.to_thread(silent.accept)
+        with taken:
+            await client.close()
+            with pytest.raises(ConnectionLost, match="the client was closed"):
+                await asyncio.wait_for(waiting, 5)
+
+
+@pytest.mark.parametrize("use", ["watch_room", "submit", "iterate"])
+async def test_closing_a_client_ends_what_is_under_way_and_starts_nothing(use: str) -> None:
+    with ScriptedServer() as server:
+        script = server.game()
+        script.answer_next(Silence())
+        client = AsyncClient(server.address, options=FAST)
+        room = await client.create_room("classic@full", 4)
+        begun = asyncio.Event()
+        waiting = asyncio.create_task(wait_for_it(client, use, room.room_id, begun))
+        await asyncio.wait_for(begun.wait(), 5)
+        if use == "submit":
+            await asyncio.to_thread(server.wait_until, lambda: bool(script.commands))
+        await client.close()
+        with pytest.raises(OutcomeUnknown if use == "submit" else ConnectionLost):
+            await asyncio.wait_for(waiting, 5)
+        calls = list(server.calls)
+        await asyncio.to_thread(server.wait_until, lambda: server.open_streams == 0)
+    assert calls == server.calls
+
+
+async def wait_for_it(client: AsyncClient, use: str, room_id: str, begun: asyncio.Event) -> None:
+    if use == "watch_room":
+        async for _ in client.watch_room(room_id):
+            begun.set()
+    else:
+        async with client.play("g1") as game:
+            begun.set()
+            if use == "submit":
+                await game.submit(Roll())
+            async for _ in game:
+                pass
+
+
+async def test_a_game_of_a_closed_client_opens_no_stream(
+    served: tuple[ScriptedServer, AsyncClient],
+) -> None:
+    server, client = served
+    server.game()
+    async with client.play("g1") as game:
+        await client.close()
+        with pytest.raises(ConnectionLost, match="the client was closed"):
+            await game.submit(Roll())
+        await asyncio.to_thread(server.wait_until, lambda: server.open_streams == 0)
+        assert not game.over, "what is known stays known"
+
+
+async def test_a_game_that_was_closed_is_not_acted_in_on_another_stream(
+    served: tuple[ScriptedServer, AsyncClient],
+) -> None:
+    server, client = served
+    script = server.game()
+    async with client.play("g1") as game:
+        script.close(DetachReason.NOT_SEATED)
+        with pytest.raises(GameClosed):
+            await anext(game)
+        with pytest.raises(GameClosed):
+            await asyncio.wait_for(game.submit(Roll()), 2)
+    assert [] == script.commands
+
+
+async def test_what_cannot_be_sent_fails_at_once(
+    served: tuple[ScriptedServer, AsyncClient],
+) -> None:
+    """It must not fail in the task that writes, where nobody sees it."""
+    server, client = served
+    server.game()
+    with pytest.raises(TypeError):
+        await asyncio.wait_for(client.play(7).__aenter__(), 2)  # type: ignore[arg-type]
+    async with client.play("g1") as game:
+        for given in (None, "roll", Roll):
+            with pytest.raises(TypeError, match="is no action"):
+                await game.submit(given)  # type: ignore[arg-type]
+        with pytest.raises(TypeError):
+            await game.submit(Roll(), command_id=7)  # type: ignore[arg-type]
+        assert 1 == await game.submit(Roll())
+
+
+def test_a_blocking_call_that_a_signal_ends_is_given_up() -> None:
+    """A signal's handler may raise anything, not only KeyboardInterrupt."""
+    with ScriptedServer() as server:
+        script = server.game()
+        script.answer_next(Silence())
+        with Client(server.address, options=FAST) as client, client.play("g1") as game:
+            old = signal.signal(signal.SIGALRM, rung)
+            try:
+                ringing = threading.Thread(target=lambda: ring_after(server, script))
+                ringing.start()
+                with pytest.raises(Rung):
+                    game.submit(Roll())
+                ringing.join(5)
+            finally:
+                signal.signal(signal.SIGALRM, old)
+            server.cut()
+            assert 1 == game.submit(Roll())
+    assert 2 == len(script.commands), "what was given up is not sent again"
+
+
+class Rung(Exception):
+    """The alarm."""
+
+
+def rung(number: int, frame: object) -> None:
+    raise Rung
+
+
+def ring_after(server: ScriptedServer, script: ScriptedGame) -> None:
+    server.wait_until(lambda: bool(script.commands))
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+
+def test_a_blocking_client_in_a_forked_process_is_one_clear_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its thread stayed behind: nothing would ever answer."""
+    client = Client("127.0.0.1:1", options=ClientOptions(patience_s=0.1))
+    with pytest.raises(ConnectionLost):
+        client.who_am_i()
+    parent = os.getpid()
+    with monkeypatch.context() as forked:
+        forked.setattr(os, "getpid", lambda: parent + 1)
+        with pytest.raises(WrongLoop, match="used before the process forked"):
+            client.who_am_i()
+    client.close()
 
 
 def test_a_blocking_client_begins_its_thread_with_the_first_call() -> None:

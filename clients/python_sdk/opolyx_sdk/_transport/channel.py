@@ -40,6 +40,9 @@ R_co = TypeVar("R_co", covariant=True)
 GAME_HEADER: Final = "x-opolyx-game"
 """Names the game of a call, so that a proxy can send it straight to the game's owner."""
 
+CLOSED: Final = "the client was closed"
+"""Why what a closed client had under way is lost."""
+
 PlayCall = grpc.aio.StreamStreamCall[
     engine_service_pb2.PlayRequest, engine_service_pb2.PlayResponse
 ]
@@ -59,8 +62,11 @@ RESUMABLE: Final = frozenset(
 )
 """Names of the statuses after which a stream is opened again."""
 
-LOST: Final = request_error(Failure("UNAVAILABLE", "the channel was closed"))
+LOST: Final = Failure("UNAVAILABLE", "the channel was closed")
 """What ends a call whose channel is closed under it."""
+
+UNREADABLE: Final = Failure("INTERNAL", "the server's answer can't be read")
+"""What an answer says that is no message: gRPC gives None for it, and logs why."""
 
 
 class _Unary(Protocol[Q_contra, R_co]):
@@ -76,9 +82,9 @@ class _Unary(Protocol[Q_contra, R_co]):
 
 
 class _Call(Protocol[R_co]):
-    """A server stream under way."""
+    """A server stream under way; None is a response that can't be read."""
 
-    def __aiter__(self) -> AsyncIterator[R_co]: ...
+    def __aiter__(self) -> AsyncIterator[R_co | None]: ...
 
     def cancel(self) -> bool: ...
 
@@ -114,6 +120,7 @@ class Transport:
         self._channel: grpc.aio.Channel | None = None
         self._stubs: Stubs | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._times_closed = 0
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -186,7 +193,7 @@ class Transport:
         return await self._repeat(method, request, repeatable, game_id)
 
     async def stream(
-        self, method: Callable[[Stubs], _Streaming[Q, R]], request: Q
+        self, method: Callable[[Stubs], _Streaming[Q, R]], request: Q, *, game_id: str = ""
     ) -> AsyncGenerator[R | None, None]:
         """The responses of a server stream that is opened again when it is lost.
 
@@ -194,28 +201,31 @@ class Transport:
 
         Raises:
             RequestError: the server answered with a failure that won't pass.
-            ConnectionLost: an outage lasted for longer than the client's patience.
+            ConnectionLost: an outage lasted for longer than the client's patience, or the client
+                was closed.
         """
-        outage, renewed = Outage(self.options), False
+        outage, renewed, times_closed = Outage(self.options), False, self._times_closed
         while True:
             await self.tokens.ready()
+            self._check_open(times_closed)
             used, heard = self.tokens.version, False
             outage.connecting()
-            call = method(self.stubs)(request, metadata=self.metadata())
+            call = method(self.stubs)(request, metadata=self.metadata(game_id))
             try:
                 async for response in call:
                     heard = True
+                    if response is None:
+                        raise request_error(UNREADABLE)
                     yield response
                 return
             except grpc.aio.AioRpcError as error:
                 failure = to_error(error)
             except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if task is not None and task.cancelling():
-                    raise
-                failure = LOST  # the channel was closed under the call
+                reraise_own_cancellation()
+                failure = request_error(LOST)
             finally:
                 call.cancel()
+            self._check_open(times_closed)
             renewed = renewed and not heard
             if isinstance(failure, NotAuthenticated) and failure.expired and not renewed:
                 renewed = await self.tokens.replaces(used)
@@ -225,10 +235,6 @@ class Transport:
                 raise failure
             yield None
             await asyncio.sleep(outage.lost(heard=heard, hint_s=failure.retry_after_s))
-
-    def failure(self, error: grpc.aio.AioRpcError) -> Exception:
-        """What a failed call raises: `RequestError`, or `ConnectionLost` if no server answered."""
-        return self._as_lost(to_error(error))
 
     def play(self, game_id: str) -> PlayCall:
         """Open the stream that plays games; `game_id` is one of them."""
@@ -253,8 +259,13 @@ class Transport:
         except (ConnectionLost, RequestError):
             return  # the stream itself will tell
 
+    async def close(self) -> None:
+        """Close the channel, and end what would go on with the next; new calls open another."""
+        self._times_closed += 1
+        await self.drop()
+
     async def drop(self) -> None:
-        """Close the channel with all its calls; the next call opens another."""
+        """Close the channel with all its calls, as an outage does; the next call opens another."""
         await self.tokens.stop()
         channel, self._channel, self._stubs = self._channel, None, None
         loop, self._loop = self._loop, None
@@ -264,24 +275,33 @@ class Transport:
     async def _repeat(
         self, method: Callable[[Stubs], _Unary[Q, R]], request: Q, repeatable: bool, game_id: str
     ) -> R:
-        backoff = Backoff()
+        backoff, times_closed = Backoff(), self._times_closed
         give_up = time.monotonic() + self.options.patience_s
         tries_left = _MOST_TRIES if repeatable else 1
         while True:
             try:
-                return await method(self.stubs)(
+                response = await method(self.stubs)(
                     request,
                     timeout=self.options.call_timeout_s,
                     metadata=self.metadata(game_id),
                 )
             except grpc.aio.AioRpcError as error:
                 failure = to_error(error)
+            except asyncio.CancelledError:
+                reraise_own_cancellation()
+                failure = request_error(LOST)
+            else:
+                if response is None:
+                    raise request_error(UNREADABLE)
+                return response
+            self._check_open(times_closed)
             tries_left -= 1
             wait_s = backoff.next_wait(failure.retry_after_s)
             worth = _worth_repeating(failure, self.options.longest_hint_s)
             if not (tries_left and worth and time.monotonic() + wait_s < give_up):
                 raise self._as_lost(failure)
             await asyncio.sleep(wait_s)
+            self._check_open(times_closed)
 
     async def _renewed_token(self) -> str:
         response = await self._repeat(
@@ -292,11 +312,30 @@ class Transport:
         )
         return response.token.jwt
 
+    def _check_open(self, times_closed: int) -> None:
+        """Whether the client was closed since it had been closed so often.
+
+        Raises:
+            ConnectionLost: it was.
+        """
+        if self._times_closed != times_closed:
+            raise ConnectionLost(CLOSED)
+
     def _as_lost(self, error: RequestError) -> Exception:
         """UNAVAILABLE without a reason comes from the channel, not from a service."""
         if isinstance(error, ServiceUnavailable) and not error.reason:
             return ConnectionLost(f"no answer from {self.address}: {error.failure.message}")
         return error
+
+
+def reraise_own_cancellation() -> None:
+    """In an `except CancelledError`: raise it if the task was cancelled, not the call under it.
+
+    A channel that is closed cancels its calls, and whoever awaits one sees the same error.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise  # noqa: PLE0704 - what is being handled
 
 
 def check_loop(owner: asyncio.AbstractEventLoop | None, running: asyncio.AbstractEventLoop) -> None:

@@ -1,9 +1,8 @@
 """Unary calls of the engine; games themselves go over the stream."""
 
 import asyncio
+from contextlib import aclosing
 from pathlib import Path
-
-import grpc
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all, read_frames, write_trade
@@ -12,6 +11,7 @@ from opolyx_sdk._mirror import Mirror
 from opolyx_sdk._transport.channel import Calls
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.errors import ConnectionLost
 from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.updates import GameInfo, Update
@@ -36,23 +36,22 @@ class EngineCalls(Calls):
         self, game_id: str, *, after_seq: int = 0, up_to: int
     ) -> dict[int, tuple[Event, ...]]:
         """The events of updates `after_seq + 1` to `up_to`, by number, as far as they are kept."""
-        call = self._transport.stubs.engine.WatchGame(
+        watching = self._transport.stream(
+            lambda stubs: stubs.engine.WatchGame,
             pb.WatchGameRequest(game_id=game_id, after_seq=after_seq),
-            metadata=self._transport.metadata(game_id),
-            timeout=self._transport.options.call_timeout_s,
+            game_id=game_id,
         )
         past: dict[int, tuple[Event, ...]] = {}
         try:
-            async for response in call:
-                for frame in read_frames(response.frames):
-                    if isinstance(frame.kind, UpdateFrame) and frame.kind.seq <= up_to:
-                        past[frame.kind.seq] = frame.kind.events
-                    if isinstance(frame.kind, Attached | Snapshot) or up_to in past:
-                        return past
-        except grpc.aio.AioRpcError as error:
-            raise self._transport.failure(error) from None
-        finally:
-            call.cancel()
+            async with asyncio.timeout(self._transport.options.call_timeout_s), aclosing(watching):
+                async for response in watching:
+                    for frame in read_frames(response.frames) if response is not None else ():
+                        if isinstance(frame.kind, UpdateFrame) and frame.kind.seq <= up_to:
+                            past[frame.kind.seq] = frame.kind.events
+                        if isinstance(frame.kind, Attached | Snapshot) or up_to in past:
+                            return past
+        except TimeoutError:
+            raise ConnectionLost(f"the server has not sent the past of game {game_id}") from None
         return past
 
     async def check_trade(self, game_id: str, trade: ProposeTrade) -> TradeVerdict:

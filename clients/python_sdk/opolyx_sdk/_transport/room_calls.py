@@ -3,9 +3,11 @@
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
 from typing import Final
+
+import grpc
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all, write
@@ -15,8 +17,9 @@ from opolyx_sdk.matches import CurrentGame, Found, MatchProgress, Waiting, Widen
 from opolyx_sdk.offers import BotOffer, BotReleased, BotSeated, OfferNews, OfferTaken
 from opolyx_sdk.rooms import Room, RoomOptions
 
+_OfferCall = grpc.aio.StreamStreamCall[pb.OfferBotRequest, pb.OfferBotResponse]
+
 _STARTING_S: Final = 0.25
-_MOST_READY: Final = 1000  # as many games as a bot may offer to play at once
 
 
 class RoomCalls(Calls):
@@ -219,11 +222,10 @@ class RoomCalls(Calls):
         """
         said = pb.OfferBotRequest(offer=pb.BotOffer())
         said.offer.CopyFrom(write(offer))  # type: ignore[arg-type]
-        ready: asyncio.Queue[str] = asyncio.Queue(_MOST_READY)
         offering = self._transport.stream(
             lambda stubs: (
-                lambda request, metadata=None: stubs.matchmaker.OfferBot(
-                    _say(request, ready), metadata=metadata
+                lambda request, metadata=None: _Offering(
+                    stubs.matchmaker.OfferBot(metadata=metadata), request
                 )
             ),
             said,
@@ -236,8 +238,6 @@ class RoomCalls(Calls):
                     case "offer_taken":
                         yield read(response.offer_taken, OfferTaken)
                     case "seated":
-                        if not ready.full():
-                            ready.put_nowait(response.seated.game_id)
                         yield read(response.seated, BotSeated)
                     case "released":
                         yield read(response.released, BotReleased)
@@ -252,13 +252,33 @@ class RoomCalls(Calls):
         return read(response, CurrentGame)
 
 
-async def _say(
-    offer: pb.OfferBotRequest, ready: "asyncio.Queue[str]"
-) -> AsyncGenerator[pb.OfferBotRequest, None]:
-    """The offer, then that the bot is ready for each game that it was told of."""
-    yield offer
-    while True:
-        yield pb.OfferBotRequest(ready=pb.BotReady(game_id=await ready.get()))
+class _Offering:
+    """One call that offers a bot, and says that it is ready for each game that it is told of.
+
+    It writes for itself: gRPC leaves a task behind that reads requests out of a generator, when
+    the call ends before they do.
+    """
+
+    def __init__(self, call: _OfferCall, offer: pb.OfferBotRequest) -> None:
+        self._call = call
+        self._offer = offer
+
+    async def __aiter__(self) -> AsyncGenerator[pb.OfferBotResponse | None, None]:
+        await self._say(self._offer)
+        responses: AsyncIterator[pb.OfferBotResponse | None] = aiter(self._call)
+        async for response in responses:
+            if response is not None and response.WhichOneof("kind") == "seated":
+                ready = pb.BotReady(game_id=response.seated.game_id)
+                await self._say(pb.OfferBotRequest(ready=ready))
+            yield response
+
+    def cancel(self) -> bool:
+        return self._call.cancel()
+
+    async def _say(self, request: pb.OfferBotRequest) -> None:
+        """A call that has ended is the reader's business."""
+        with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError, grpc.aio.BaseError):
+            await self._call.write(request)
 
 
 def _progress(response: pb.QuickMatchResponse) -> MatchProgress:

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ import pytest
 
 from opolyx_sdk import (
     AsyncClient,
+    BotOffer,
     Client,
     ClientOptions,
     ConnectionLost,
@@ -374,6 +376,39 @@ async def test_a_command_that_stays_unanswered_is_reported_and_never_sent_afresh
             assert script.view == game.view
             assert 1 == await game.submit(Roll(), command_id=caught.value.command_id)
     assert [caught.value.command_id] * 2 == [one.command_id for one in script.commands]
+
+
+async def test_cancelling_anywhere_leaves_nothing_behind() -> None:
+    rng = random.Random(5)
+    before = asyncio.all_tasks()
+    with ScriptedServer() as server:
+        server.game()
+        for _ in range(30):
+            async with AsyncClient(server.address, options=FAST) as client:
+                using = asyncio.create_task(use_everything(client))
+                await asyncio.sleep(rng.uniform(0, 0.05))
+                if rng.random() < 0.3:
+                    server.cut()
+                using.cancel()
+                with suppress(asyncio.CancelledError):
+                    await using
+        await asyncio.to_thread(server.wait_until, lambda: server.open_streams == 0)
+    assert asyncio.all_tasks() == before
+
+
+async def use_everything(client: AsyncClient) -> None:
+    room = await client.create_room("classic@full", 4)
+    async with client.play("g1") as game:
+        await game.submit(Roll())
+        for news in (
+            client.watch_room(room.room_id),
+            client.quick_match("classic@full", 4),
+            client.offer_bot(BotOffer()),
+        ):
+            async with aclosing(news):
+                await anext(news)
+        await client.past_events("g1", up_to=1)
+        await anext(game)
 
 
 # --- Loops and threads ----------------------------------------------------------------------------

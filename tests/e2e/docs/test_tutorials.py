@@ -56,7 +56,8 @@ async def test_the_first_bot_plays_a_game_whose_dice_hold(tmp_path: Path) -> Non
 
 @pytest.mark.timeout(180)
 async def test_the_trading_bot_plays_asks_and_is_tested(tmp_path: Path) -> None:
-    bot, ask, test = programs("trading-bot.md")
+    bot, ask, test, keep = programs("trading-bot.md")
+    (tmp_path / "keep_token.py").write_text(keep, "utf-8")
     (tmp_path / "trading_bot.py").write_text(bot, "utf-8")
     (tmp_path / "ask.py").write_text(ask, "utf-8")
     (tmp_path / "test_trading_bot.py").write_text(test, "utf-8")
@@ -64,6 +65,9 @@ async def test_the_trading_bot_plays_asks_and_is_tested(tmp_path: Path) -> None:
         run = ("bot", "run", "trading_bot:Trader", "--server", server.address)
         ran = await said_by(OPOLYX, *run, "--strict", cwd=tmp_path)
         asked = await said_by(sys.executable, "ask.py", server.address, cwd=tmp_path)
+        kept = await said_by(sys.executable, "keep_token.py", server.address, cwd=tmp_path)
+        token = ("--token-file", "trader.jwt")
+        lasting = await said_by(OPOLYX, *run, *token, "--against", "random", cwd=tmp_path)
     passed = await said_by(
         sys.executable,
         "-m",
@@ -78,6 +82,9 @@ async def test_the_trading_bot_plays_asks_and_is_tested(tmp_path: Path) -> None:
     assert " 0 refused, 0 answered" in ran
     assert "gives 100k for 300k: allowed is False" in asked
     assert "refused by TRADE-5: " in asked
+    assert re.fullmatch(r"Trader is b_\w+\n", kept)
+    assert 0o600 == (tmp_path / "trader.jwt").stat().st_mode & 0o777
+    assert re.search(r"^g_\w+: place [12];", lasting, re.MULTILINE)
     assert "1 passed" in passed
 
 

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from opolyx.engine.v1 import action_pb2, decision_pb2
-from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_sdk import (
     Action,
     AsyncClient,
@@ -23,15 +21,24 @@ from opolyx_sdk import (
     fallback_action,
 )
 from opolyx_sdk.actions import DeclinePurchase, Mortgage, PayDebt, Roll
-from opolyx_sdk.enums import Phase
-from support_sdk import ScriptedEngine, refused, scripted_server
+from opolyx_sdk.enums import Phase, RefusalReason
+from opolyx_sdk.testing import (
+    Accept,
+    Awaited,
+    Refuse,
+    ScriptedGame,
+    ScriptedServer,
+    Silence,
+    awaited,
+)
 
 
 @pytest.fixture
-async def served() -> AsyncIterator[tuple[ScriptedEngine, AsyncClient]]:
-    async with scripted_server() as (engine, address), AsyncClient(address) as client:
-        engine.game().deadline_ms = round((time.time() + 3600) * 1000)
-        yield engine, client
+async def served() -> AsyncIterator[tuple[ScriptedServer, AsyncClient]]:
+    with ScriptedServer() as server:
+        server.game()
+        async with AsyncClient(server.address) as client:
+            yield server, client
 
 
 class Counting(Bot):
@@ -53,30 +60,22 @@ class Counting(Bot):
         return decision.legal_actions[0]
 
 
-def end_after(engine: ScriptedEngine, updates: int) -> None:
-    accept = engine.accept
-
-    def answer(command: pb.Command) -> pb.CommandResult:
-        result = accept(command)
-        if engine.games[command.game_id].seq >= updates:
-            engine.advance(command.game_id, over=True)
-        return result
-
-    engine.answer = answer
+def end_after(game: ScriptedGame, updates: int) -> None:
+    game.on_command = lambda command: Accept(ends=game.seq + 1 >= updates)
 
 
 async def test_the_runner_answers_each_decision_once_and_calls_every_hook(
-    served: tuple[ScriptedEngine, AsyncClient],
+    served: tuple[ScriptedServer, AsyncClient],
 ) -> None:
-    engine, client = served
-    end_after(engine, 10)
+    server, client = served
+    end_after(server.games["g1"], 10)
     bot = Counting()
     report = await BotRunner(client, lambda: bot).play("g1")
 
-    assert list(range(1, 12)) == bot.seen
-    assert [11] == bot.ended
+    assert list(range(1, 11)) == bot.seen
+    assert [10] == bot.ended
     assert bot.started is not None
-    assert (11, 10, 0, 0) == (
+    assert (10, 10, 0, 0) == (
         report.updates,
         report.decisions,
         report.fallbacks,
@@ -86,16 +85,16 @@ async def test_the_runner_answers_each_decision_once_and_calls_every_hook(
 
 
 async def test_many_games_are_played_on_one_stream(
-    served: tuple[ScriptedEngine, AsyncClient],
+    served: tuple[ScriptedServer, AsyncClient],
 ) -> None:
-    engine, client = served
-    end_after(engine, 5)
-    for number in range(8):
-        engine.game(f"m{number}", seed=number).deadline_ms = engine.game().deadline_ms
-    reports = await BotRunner(client, RandomBot).play_all([f"m{n}" for n in range(8)])
+    server, client = served
+    names = [f"m{number}" for number in range(8)]
+    for name in names:
+        end_after(server.game(name), 5)
+    reports = await BotRunner(client, RandomBot).play_all(names)
 
-    assert [f"m{n}" for n in range(8)] == [report.game_id for report in reports]
-    assert 1 == engine.streams_opened
+    assert names == [report.game_id for report in reports]
+    assert 1 == [one.method for one in server.calls].count("Play")
 
 
 class Slow(Bot):
@@ -111,10 +110,10 @@ class Raising(Bot):
 
 @pytest.mark.parametrize("bot", [Slow, Raising])
 async def test_the_runner_answers_for_a_bot_that_fails(
-    served: tuple[ScriptedEngine, AsyncClient], bot: type[Bot]
+    served: tuple[ScriptedServer, AsyncClient], bot: type[Bot]
 ) -> None:
-    engine, client = served
-    end_after(engine, 2)
+    server, client = served
+    end_after(server.games["g1"], 2)
     started = time.perf_counter()
     report = await BotRunner(client, bot, budget_s=0.05).play("g1")
 
@@ -124,7 +123,7 @@ async def test_the_runner_answers_for_a_bot_that_fails(
 
 @pytest.mark.parametrize("bot", [Slow, Raising])
 async def test_a_strict_runner_stops_at_a_failure(
-    served: tuple[ScriptedEngine, AsyncClient], bot: type[Bot]
+    served: tuple[ScriptedServer, AsyncClient], bot: type[Bot]
 ) -> None:
     _, client = served
     with pytest.raises(BotError):
@@ -132,28 +131,25 @@ async def test_a_strict_runner_stops_at_a_failure(
 
 
 async def test_a_refused_action_is_replaced_or_stops_a_strict_runner(
-    served: tuple[ScriptedEngine, AsyncClient],
+    served: tuple[ScriptedServer, AsyncClient],
 ) -> None:
-    engine, client = served
-    engine.answer = refused
+    server, client = served
+    game = server.games["g1"]
+    refusal = Refuse(RefusalReason.NOT_ENOUGH_CASH, "BUY-2")
+    game.answer_next(refusal)
     with pytest.raises(BotError, match="BUY-2"):
         await BotRunner(client, Counting, strict=True).play("g1")
 
-    def once(command: pb.Command) -> pb.CommandResult:
-        end_after(engine, 1)
-        return refused(command)
-
-    engine.answer = once
+    game.answer_next(refusal, Accept(ends=True))
     report = await BotRunner(client, Counting).play("g1")
     assert 1 == len(report.refusals) == report.fallbacks
 
 
 async def test_a_bot_is_asked_only_what_is_open_and_by_its_newest_state(
-    served: tuple[ScriptedEngine, AsyncClient],
+    served: tuple[ScriptedServer, AsyncClient],
 ) -> None:
     """The roll that was answered first closes one offer and leaves the other but one answer."""
-    engine, client = served
-    game = engine.game()
+    server, client = served
     asked: list[tuple[str, tuple[Action, ...]]] = []
 
     class Noting(Counting):
@@ -161,38 +157,31 @@ async def test_a_bot_is_asked_only_what_is_open_and_by_its_newest_state(
             asked.append((decision.decision_id, decision.legal_actions))
             return decision.legal_actions[0]
 
-    def offer(number: int, *legal: action_pb2.Action) -> decision_pb2.Decision:
-        return decision_pb2.Decision(
-            decision_id=f"o{number}",
-            seat=0,
-            phase=decision_pb2.PHASE_OFFER,
-            deadline_unix_ms=game.deadline_ms,
-            legal_actions=legal,
-            offer_id=number,
-        )
+    def offer(number: int, *legal: Action) -> Awaited:
+        return awaited(0, Phase.OFFER, *legal, offer_id=number)
 
-    accept = action_pb2.Action(accept_trade=action_pb2.AcceptTrade(offer_id=2))
-    decline = action_pb2.Action(decline_trade=action_pb2.DeclineTrade(offer_id=2))
-    roll = game.decisions()
-    by_seq = {0: [*roll, offer(1, decline), offer(2, accept, decline)], 1: [offer(2, decline)]}
-    game.decisions = lambda: by_seq.get(game.seq, [])  # type: ignore[method-assign]
-    end_after(engine, 2)
+    accept, decline = actions.AcceptTrade(2), actions.DeclineTrade(2)
+    roll = awaited(0, Phase.ROLL, Roll())
+    game = server.games["g1"]
+    game.update(awaits=[roll, offer(1, actions.DeclineTrade(1)), offer(2, accept, decline)])
+    game.answer_next(Accept(awaits=[offer(2, decline)]), Accept(ends=True))
     await BotRunner(client, Noting, strict=True).play("g1")
 
-    assert [("d0", (Roll(),)), ("o2", (actions.DeclineTrade(2),))] == asked
+    assert [("d1", (Roll(),)), ("o2", (decline,))] == asked
 
 
 async def test_cancelling_the_runner_leaves_nothing(
-    served: tuple[ScriptedEngine, AsyncClient],
+    served: tuple[ScriptedServer, AsyncClient],
 ) -> None:
-    engine, client = served
-    engine.answer = lambda command: None
+    server, client = served
+    game = server.games["g1"]
+    game.answer_next(Silence())
     playing = asyncio.create_task(BotRunner(client, Counting).play("g1"))
-    await engine.until(lambda: bool(engine.commands))
+    await asyncio.to_thread(server.wait_until, lambda: bool(game.commands))
     playing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await playing
-    await engine.until(lambda: not engine.streams)
+    await asyncio.to_thread(server.wait_until, lambda: server.open_streams == 0)
 
 
 def decision(*legal: Action, phase: Phase = Phase.ROLL) -> Decision:

@@ -19,6 +19,9 @@ _log = structlog.get_logger(__name__)
 Client = Redis | RedisCluster
 """Either."""
 
+FAULTS: Final = (exceptions.RedisError, exceptions.RedisClusterException, OSError)
+"""What a client raises; the second is no child of the first."""
+
 _PORT: Final = 6379
 _PAUSE_S: Final = 0.25
 _ANSWER_PART: Final = 0.4  # of a job's time: so that a lost answer can be asked for again
@@ -115,7 +118,7 @@ async def _answers(client: Client) -> bool:
         await client.ping()
     except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
         raise ValueError(f"redis refuses the user of the store url: {error}") from error
-    except (exceptions.RedisError, OSError) as error:
+    except FAULTS as error:
         _log.info("store_not_there_yet", error=str(error))
         return False
     return True

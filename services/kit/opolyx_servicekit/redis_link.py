@@ -19,9 +19,10 @@ from typing import Any, Final, Self
 import structlog
 from redis import exceptions
 from redis.asyncio import RedisCluster
+from redis.asyncio.cluster import ClusterNode
 
 from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
-from opolyx_servicekit.redis_client import Client, open_client
+from opolyx_servicekit.redis_client import FAULTS, Client, open_client
 from opolyx_servicekit.tasks import TaskOwner
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +47,12 @@ _NOT_NOW_ERRORS: Final = (
     exceptions.TryAgainError,
     exceptions.AskError,  # and MovedError, its child
 )
-_LOST_ERRORS: Final = (exceptions.ConnectionError, exceptions.TimeoutError, OSError)
+_LOST_ERRORS: Final = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.RedisClusterException,
+    OSError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,10 +250,8 @@ class RedisLink:
                 self._idle.set()
 
     def _lane_of(self, job: _Job) -> "_Lane":
-        name = ""
-        if isinstance(self._client, RedisCluster):
-            node = self._client.get_node_from_key(job.key)
-            name = node.name if node is not None else ""
+        node = _node_of(self._client, job.key)
+        name = "" if node is None else node.name
         lane = self._lanes.get(name)
         if lane is None:
             lane = self._lanes[name] = _Lane(self._client, name, self._replicas, self._begun)
@@ -284,7 +288,13 @@ class _Lane:
             await self._wake.wait()
             self._wake.clear()
             while jobs := self._next_jobs():
-                again = await self._send(jobs)
+                try:
+                    again = await self._send(jobs)
+                except Exception as error:  # a bug, but not the end of the lane
+                    _log.exception("store_lane_failed", node=self._name)
+                    again = []
+                    for job in jobs:
+                        job.fail(_unavailable("store can't be used", error))
                 self._jobs.extendleft(reversed(again))
                 pause_s = min(pause_s * 2 or _FIRST_PAUSE_S, _LONGEST_PAUSE_S) if again else 0.0
                 if pause_s:
@@ -334,9 +344,7 @@ class _Lane:
         copied = self._with_copies(pipeline, jobs)
         try:
             answers: list[Any] = await pipeline.execute(raise_on_error=False)
-        except exceptions.RedisError as error:
-            return [error] * len(jobs)
-        except OSError as error:
+        except FAULTS as error:
             return [error] * len(jobs)
         if not copied:
             return answers
@@ -355,11 +363,9 @@ class _Lane:
             return False
         key = jobs[0].key
         pipeline.execute_command("SET", f"{_tagged_like(key)}:touched", 1, "PX", 1)
-        wait = ("WAIT", self._replicas, _COPY_MS)
-        if isinstance(self._client, RedisCluster):
-            pipeline.execute_command(*wait, target_nodes=self._client.get_node_from_key(key))
-        else:
-            pipeline.execute_command(*wait)
+        node = _node_of(self._client, key)
+        where = {} if node is None else {"target_nodes": node}
+        pipeline.execute_command("WAIT", self._replicas, _COPY_MS, **where)
         return True
 
     def _open(self, job: _Job, answer: Any) -> bool:
@@ -394,8 +400,18 @@ class _Lane:
                 await self._client.nodes_manager.initialize()
             else:
                 await self._client.connection_pool.disconnect()
-        except (exceptions.RedisError, OSError) as trouble:
+        except FAULTS as trouble:
             _log.debug("store_still_away", node=self._name, error=str(trouble))
+
+
+def _node_of(client: Client, key: str) -> ClusterNode | None:
+    """The node of a cluster that a key is on, if there is one now."""
+    if not isinstance(client, RedisCluster):
+        return None
+    try:
+        return client.get_node_from_key(key)
+    except exceptions.SlotNotCoveredError:
+        return None
 
 
 def _nobody(seconds: float) -> None:

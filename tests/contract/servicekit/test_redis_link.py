@@ -218,8 +218,9 @@ async def test_other_urls_are_refused(url: str) -> None:
         await RedisLink.open(url)
 
 
-async def test_a_redis_that_is_not_there_is_told() -> None:
-    url = f"redis://127.0.0.1:{free_port()}/0"
+@pytest.mark.parametrize("scheme", ["redis", "redis+cluster"])
+async def test_a_redis_that_is_not_there_is_told(scheme: str) -> None:
+    url = f"{scheme}://127.0.0.1:{free_port()}"
     with pytest.raises(StoreUnavailable, match="can't be reached"):
         await RedisLink.open(url, wait_seconds=0.1)
 
@@ -284,6 +285,25 @@ async def test_a_slot_that_moves_under_load_loses_no_write(cluster: Cluster) -> 
         await asyncio.gather(*writers)
         assert {key: await link.call("HLEN", key) for key in moved} == put
         assert all(put.values())
+
+
+async def test_a_cluster_that_was_away_altogether_comes_back(tmp_path: Path) -> None:
+    with redis_cluster(tmp_path) as cluster:
+        async with await RedisLink.open(cluster.url, timeout_seconds=1.0) as link:
+            keys = [f"k{number}" for number in range(20)]
+            await asyncio.gather(*(link.run(PUT, [key], [1, 1]) for key in keys))
+            for server in cluster.servers:
+                server.kill()
+            for _ in range(2):
+                outcomes = await asyncio.gather(
+                    *(link.run(PUT, [key], [2, 1]) for key in keys), return_exceptions=True
+                )
+                assert all(isinstance(outcome, ServiceError) for outcome in outcomes)
+            for server in cluster.servers:
+                await asyncio.to_thread(server.start)
+            for key in keys:
+                await eventually_put(link, key, 3)
+                assert [b"1", b"1"] == await link.call("HMGET", key, 1, 3)
 
 
 @pytest.mark.timeout(120)

@@ -21,7 +21,6 @@ from opolyx.engine.v1 import (
     game_pb2,
     refusal_pb2,
 )
-from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
 from opolyx_sdk import AsyncClient, Award
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
@@ -323,27 +322,12 @@ def refused(command: engine_service_pb2.Command) -> engine_service_pb2.CommandRe
     )
 
 
-class ScriptedIdentity(identity_service_pb2_grpc.IdentityServiceServicer):
-    """Makes guests with a token that is easy to look for."""
-
-    JWT = "secret-jwt-of-a-guest"
-
-    async def CreateGuest(self, request: Any, context: Any) -> Any:
-        return identity_service_pb2.CreateGuestResponse(
-            account=identity_service_pb2.Account(
-                player_id="p_1", name=request.name, role=identity_service_pb2.ROLE_PLAYER
-            ),
-            token=identity_service_pb2.Token(jwt=self.JWT, token_id="t1", expires_unix_ms=NOW_MS),
-        )
-
-
 @asynccontextmanager
 async def scripted_server() -> AsyncIterator[tuple[ScriptedEngine, str]]:
     """A server with one scripted engine; the engine and the address."""
     engine = ScriptedEngine()
     server = grpc.aio.server()
     engine_service_pb2_grpc.add_EngineServiceServicer_to_server(engine, server)
-    identity_service_pb2_grpc.add_IdentityServiceServicer_to_server(ScriptedIdentity(), server)  # type: ignore[abstract]
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:

@@ -111,6 +111,7 @@ class GameActor:
         self._working = True
         self._left = False
         self._alarm = Alarm(self.wake)
+        self._alarm.next_due_ms = table.clocks.next_due_ms  # known before the task begins
         self._moved_at_seq = table.seq if deadlines_moved else -1
         known = recent or RecentCommands(complete=table.seq == 0)
         self._answers = GivenAnswers(table.header.game_id, tools.store, known)

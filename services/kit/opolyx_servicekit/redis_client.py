@@ -102,24 +102,30 @@ def _node(address: str) -> ClusterNode:
 
 
 async def _connect(client: Client, wait_seconds: float) -> None:
+    trouble = ["no answer"]
     try:
         async with asyncio.timeout(wait_seconds):
             while True:
-                if await _answers(client):
-                    return
+                if await _answers(client, trouble):
+                    break
                 await asyncio.sleep(_PAUSE_S)
     except TimeoutError:
-        raise StoreUnavailable("STORE_UNAVAILABLE", "redis can't be reached") from None
+        message = f"redis can't be reached: {trouble[-1]}"
+        raise StoreUnavailable("STORE_UNAVAILABLE", message) from None
+    if not isinstance(client, RedisCluster):
+        server: dict[str, Any] = await client.info("server")
+        if server.get("redis_mode") == "cluster":
+            raise ValueError("redis is a node of a cluster: store url must be redis+cluster://…")
 
 
-async def _answers(client: Client) -> bool:
+async def _answers(client: Client, trouble: list[str]) -> bool:
     try:
         await client.initialize()
         await client.ping()
     except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
         raise ValueError(f"redis refuses the user of the store url: {error}") from error
     except FAULTS as error:
-        _log.info("store_not_there_yet", error=str(error))
+        trouble.append(str(error))
         return False
     return True
 

@@ -230,3 +230,11 @@ async def test_everything_is_there_after_opening_again(opener: Opener) -> None:
         assert (RUNNING, 1, b"s" * 32) == (game.state, game.seq, game.secret)
         assert record(1, "c") == await store.command("g_1", "c")
         assert 1 == len(await store.facts(0, 10))
+
+
+@pytest.mark.parametrize("url", ["", "mysql://user:word@host", "redis+bogus://user:word@host"])
+async def test_a_url_of_no_store_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ValueError, match="store url is neither") as refused:
+        async with open_store(EngineSettings(store_url=url)):
+            pass
+    assert "word" not in str(refused.value)

@@ -262,6 +262,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield running
 
 
+async def test_a_url_of_the_other_kind_is_told(server: RedisServer, cluster: Cluster) -> None:
+    with pytest.raises(ValueError, match=r"must be redis\+cluster"):
+        await RedisLink.open(cluster.servers[0].url)
+    with pytest.raises(StoreUnavailable, match="luster"):
+        await RedisLink.open(server.url.replace("redis:", "redis+cluster:")[:-2], wait_seconds=0.5)
+
+
 async def test_a_slot_that_moves_under_load_loses_no_write(cluster: Cluster) -> None:
     """Its keys move one by one: nodes answer ASK and TRYAGAIN, then MOVED."""
     cluster.flush()

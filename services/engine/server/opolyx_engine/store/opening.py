@@ -22,6 +22,8 @@ async def open_store(settings: EngineSettings) -> AsyncIterator[GameStore]:
         async with _redis(settings) as store:
             yield store
         return
+    if not settings.store_url.startswith("sqlite:"):
+        raise ValueError("store url is neither sqlite:///<file> nor redis[s][+cluster]://<host>")
     path = sqlite_path(settings.store_url)
     async with SqliteFile(path, synchronous=settings.store_sync) as file:
         yield await SqliteGameStore.open(file)

@@ -1,37 +1,27 @@
-"""A scripted engine behind a real gRPC server: it deals out updates, loses them, repeats them."""
+"""A game in the wire's messages, the server in a process of its own, and what tests do with both."""
 
 import asyncio
 import random
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
-
-import grpc
+from typing import Self
 
 from opolyx.engine.v1 import (
     action_pb2,
     decision_pb2,
     engine_service_pb2,
-    engine_service_pb2_grpc,
     event_pb2,
     game_pb2,
-    refusal_pb2,
 )
 from opolyx_sdk import AsyncClient, Award
 from opolyx_sdk._convert import read
 from opolyx_sdk._digest import state_digest
-from opolyx_sdk._transport.channel import GAME_HEADER
 from opolyx_sdk.board import SQUARES
 from opolyx_sdk.views import GameView
 
 PROPERTIES = tuple(square.number for square in SQUARES if square.group)
 NOW_MS = 1_800_000_000_000
-
-Answer = Callable[[engine_service_pb2.Command], "engine_service_pb2.CommandResult | None"]
 
 
 def digest_of(view: game_pb2.GameView) -> bytes:
@@ -156,185 +146,6 @@ def delta_between(old: game_pb2.GameView, new: game_pb2.GameView) -> game_pb2.Ga
     if new.HasField("result"):
         delta.result.CopyFrom(new.result)
     return delta
-
-
-@dataclass(eq=False)
-class _Stream:
-    frames: asyncio.Queue[engine_service_pb2.Frame | Exception] = field(
-        default_factory=asyncio.Queue
-    )
-    games: set[str] = field(default_factory=set)
-
-
-class Cut(Exception):
-    def __init__(self, code: grpc.StatusCode) -> None:
-        super().__init__(code.name)
-        self.code = code
-
-
-class ScriptedEngine(engine_service_pb2_grpc.EngineServiceServicer):
-    """Serves scripted games as told."""
-
-    def __init__(self) -> None:
-        self.games: dict[str, ScriptedGame] = {}
-        self.attaches: list[tuple[str, int | None]] = []
-        self.commands: list[engine_service_pb2.Command] = []
-        self.tokens: list[str] = []
-        self.named_games: list[str] = []
-        self.streams: list[_Stream] = []
-        self.streams_opened = 0
-        self.lost: set[int] = set()
-        self.doubled: set[int] = set()
-        self.too_old_below = 0
-        self.refuse_stream: Cut | None = None
-        self.answer: Answer = self.accept
-
-    def game(self, game_id: str = "g1", seed: int = 0) -> ScriptedGame:
-        return self.games.setdefault(game_id, ScriptedGame(game_id, seed=seed))
-
-    def advance(self, game_id: str = "g1", **options: Any) -> engine_service_pb2.Update:
-        """Make a game's next update and send it to who is attached."""
-        update = self.games[game_id].advance(**options)
-        frame = engine_service_pb2.Frame(game_id=game_id, update=update)
-        for stream in self.streams:
-            if game_id in stream.games and update.seq not in self.lost:
-                stream.frames.put_nowait(frame)
-                if update.seq in self.doubled:
-                    stream.frames.put_nowait(frame)
-        return update
-
-    def send(self, frame: engine_service_pb2.Frame) -> None:
-        for stream in self.streams:
-            stream.frames.put_nowait(frame)
-
-    def cut(self, code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE) -> None:
-        """End all streams as a failure of `code`."""
-        for stream in self.streams:
-            stream.frames.put_nowait(Cut(code))
-
-    def accept(self, command: engine_service_pb2.Command) -> engine_service_pb2.CommandResult:
-        update = self.advance(command.game_id, command_id=command.command_id)
-        return accepted(command, update.seq)
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
-            while not true():  # noqa: ASYNC110 - a test's wait
-                await asyncio.sleep(0.005)
-
-    async def Play(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
-        metadata = context.invocation_metadata()
-        self.tokens += [str(v) for k, v in metadata if k == "authorization"]
-        self.named_games += [str(v) for k, v in metadata if k == GAME_HEADER]
-        self.streams_opened += 1
-        if self.refuse_stream is not None:
-            await context.abort(self.refuse_stream.code, "not now")
-        stream = _Stream()
-        self.streams.append(stream)
-        reader = asyncio.create_task(self._read(request_iterator, stream))
-        try:
-            while True:
-                item = await stream.frames.get()
-                if isinstance(item, Cut):
-                    await context.abort(item.code, "cut")
-                assert not isinstance(item, Exception)
-                yield engine_service_pb2.PlayResponse(frames=[item])
-        finally:
-            reader.cancel()
-            self.streams.remove(stream)
-
-    async def _read(self, requests: Any, stream: _Stream) -> None:
-        async for request in requests:
-            match request.WhichOneof("kind"):
-                case "attach":
-                    self._attach(request.attach, stream)
-                case "detach":
-                    stream.games.discard(request.detach.game_id)
-                case "command":
-                    self._command(request.command, stream)
-                case "ping":
-                    pong = engine_service_pb2.Pong(nonce=request.ping.nonce, now_unix_ms=NOW_MS)
-                    stream.frames.put_nowait(engine_service_pb2.Frame(pong=pong))
-
-    def _attach(self, attach: engine_service_pb2.Attach, stream: _Stream) -> None:
-        after = attach.after_seq if attach.HasField("after_seq") else None
-        self.attaches.append((attach.game_id, after))
-        game = self.games.get(attach.game_id)
-        frame = engine_service_pb2.Frame(game_id=attach.game_id)
-        if game is None:
-            frame.detached.reason = engine_service_pb2.DETACH_REASON_NOT_FOUND
-            stream.frames.put_nowait(frame)
-            return
-        stream.games.add(attach.game_id)
-        if after is None or after > game.seq or after < self.too_old_below:
-            frame.snapshot.CopyFrom(game.snapshot())
-            stream.frames.put_nowait(frame)
-        else:
-            for seq in range(after + 1, game.seq + 1):
-                stream.frames.put_nowait(
-                    engine_service_pb2.Frame(game_id=attach.game_id, update=game.updates[seq])
-                )
-        done = engine_service_pb2.Frame(game_id=attach.game_id)
-        done.attached.seq = game.seq
-        stream.frames.put_nowait(done)
-
-    def _command(self, command: engine_service_pb2.Command, stream: _Stream) -> None:
-        self.commands.append(command)
-        result = self.answer(command)
-        if result is not None:
-            stream.frames.put_nowait(
-                engine_service_pb2.Frame(game_id=command.game_id, command_result=result)
-            )
-
-    async def SubmitCommand(self, request: Any, context: Any) -> Any:
-        raise NotImplementedError
-
-    def WatchGame(self, request: Any, context: Any) -> Any:
-        raise NotImplementedError
-
-    async def GetGame(self, request: Any, context: Any) -> Any:
-        game = self.games[request.game_id]
-        return engine_service_pb2.GetGameResponse(snapshot=game.snapshot())
-
-    async def CheckTrade(self, request: Any, context: Any) -> Any:
-        raise NotImplementedError
-
-    async def GetReplay(self, request: Any, context: Any) -> Any:
-        raise NotImplementedError
-
-    async def ListGames(self, request: Any, context: Any) -> Any:
-        raise NotImplementedError
-
-
-def accepted(command: engine_service_pb2.Command, seq: int) -> engine_service_pb2.CommandResult:
-    return engine_service_pb2.CommandResult(
-        command_id=command.command_id, accepted=engine_service_pb2.Accepted(seq=seq)
-    )
-
-
-def refused(command: engine_service_pb2.Command) -> engine_service_pb2.CommandResult:
-    return engine_service_pb2.CommandResult(
-        command_id=command.command_id,
-        refusal=refusal_pb2.Refusal(
-            reason=refusal_pb2.REFUSAL_REASON_NOT_ENOUGH_CASH,
-            rule_id="BUY-2",
-            numbers={"cash": 10, "price": 600},
-        ),
-    )
-
-
-@asynccontextmanager
-async def scripted_server() -> AsyncIterator[tuple[ScriptedEngine, str]]:
-    """A server with one scripted engine; the engine and the address."""
-    engine = ScriptedEngine()
-    server = grpc.aio.server()
-    engine_service_pb2_grpc.add_EngineServiceServicer_to_server(engine, server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    try:
-        yield engine, f"127.0.0.1:{port}"
-    finally:
-        engine.cut()
-        await server.stop(0)
 
 
 _START_SECONDS = 120.0  # a busy machine is no failure

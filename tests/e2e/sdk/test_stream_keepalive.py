@@ -8,14 +8,15 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 
-from opolyx_sdk import AsyncClient, ClientOptions, ConnectionLost, Game
+from opolyx_sdk import AsyncClient, ClientOptions, ConnectionLost, Game, NotAllowed
+from opolyx_sdk._transport.channel import GAME_HEADER
 from opolyx_servicekit import peers
 from opolyx_servicekit.settings import ServiceSettings
 from support_engine import Engine, people, running_engine
 from support_proxy import FlakyProxy
-from support_sdk import ScriptedEngine, scripted_server
 
 # The default pair, fifty times as fast.
 QUICK = ClientOptions(keepalive_s=0.4, keepalive_timeout_s=0.2, connect_timeout_s=1)
@@ -121,34 +122,44 @@ async def test_a_dead_link_is_noticed_by_both_ends_and_replaced(tmp_path: Path) 
                 assert [seq, seq] == [(await anext(game)).seq for game in (one, two)]
 
 
-async def test_a_stream_has_no_deadline_and_a_call_has_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+class Refusing(grpc.GenericRpcHandler):
+    """Notes how long each call may take and which game it names, and refuses it."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, tuple[float | None, str]] = {}
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        method = str(handler_call_details.method).rpartition("/")[2]
+        metadata = handler_call_details.invocation_metadata or ()
+        game = "".join(str(value) for key, value in metadata if key == GAME_HEADER)
+
+        async def refuse(request: Any, context: Any) -> Any:
+            self.seen.setdefault(method, (context.time_remaining(), game))
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not for you")
+
+        if method == "Play":
+            return grpc.stream_stream_rpc_method_handler(refuse)
+        return grpc.unary_unary_rpc_method_handler(refuse)
+
+
+async def test_a_stream_has_no_deadline_and_a_call_has_one_and_both_name_the_game() -> None:
     """Case A-33: a default deadline would cut healthy streams."""
-    left: dict[str, float | None] = {}
-    play, get_game = ScriptedEngine.Play, ScriptedEngine.GetGame
-
-    async def timed_play(engine: Any, requests: Any, context: Any) -> AsyncIterator[Any]:
-        left["Play"] = context.time_remaining()
-        async for response in play(engine, requests, context):
-            yield response
-
-    async def timed_get_game(engine: Any, request: Any, context: Any) -> Any:
-        left["GetGame"] = context.time_remaining()
-        return await get_game(engine, request, context)
-
-    monkeypatch.setattr(ScriptedEngine, "Play", timed_play)
-    monkeypatch.setattr(ScriptedEngine, "GetGame", timed_get_game)
-    async with scripted_server() as (engine, address):
-        engine.game()
-        async with AsyncClient(address, token="the-token") as client:
-            async with client.play("g1"):
-                assert left["Play"] is None
-            async with client.watch("g1"):
-                assert left["Play"] is None
+    refusing, server = Refusing(), grpc.aio.server()
+    server.add_generic_rpc_handlers((refusing,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with AsyncClient(f"127.0.0.1:{port}", token="the-token") as client:
+        with pytest.raises(NotAllowed):
             await client.get_game("g1")
-    assert left["GetGame"] is not None
-    assert left["GetGame"] < 2 * ClientOptions().call_timeout_s
+        with pytest.raises(NotAllowed):
+            await client.play("g2").__aenter__()
+    await server.stop(0)
+
+    left_s, game_id = refusing.seen["GetGame"]
+    assert left_s is not None
+    assert left_s < 2 * ClientOptions().call_timeout_s
+    assert "g1" == game_id
+    assert (None, "g2") == refusing.seen["Play"]
 
 
 @pytest.mark.parametrize("kind", ["silent", "swallows", "refuses"])

@@ -53,6 +53,7 @@ class Game:
         """Begin to receive the game.
 
         Raises:
+            ValueError: the client has the game open already.
             GameClosed: the server doesn't show it.
             ConnectionLost: no server answers.
         """
@@ -152,9 +153,13 @@ class Game:
             command_id: of a command sent before whose outcome is unknown.
 
         Raises:
+            TypeError: this is no action, or something in it is no number.
+            ValueError: a number in it is out of range.
             Refused: the rules refuse; nothing has changed.
             NoDecision: nothing is awaited from this seat that the action could answer.
+            GameError: the game had ended for this client before.
             OutcomeUnknown: no answer came in time.
+            ConnectionLost: the client was closed before.
         """
         answered = decision.decision_id if decision else self._answered_by(action)
         return await self._stream.submit(self._game_id, answered, action, command_id)

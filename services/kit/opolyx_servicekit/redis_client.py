@@ -40,6 +40,9 @@ async def open_client(
     try:
         await _connect(client, wait_seconds)
         await _check_settings(client, require_durable)
+    except FAULTS as error:
+        await client.aclose()
+        raise StoreUnavailable("STORE_UNAVAILABLE", f"redis fails: {error}") from error
     except BaseException:
         await client.aclose()
         raise

@@ -107,8 +107,8 @@ async def test_a_lost_answer_of_what_may_be_done_only_once_is_told(server: Redis
 
 async def test_a_redis_that_is_away_for_long_is_told_and_comes_back(tmp_path: Path) -> None:
     with redis_server(tmp_path) as server:
-        async with await RedisLink.open(server.url, timeout_seconds=0.5) as link:
-            await link.run(PUT, ["a"], [1, 1])
+        async with await RedisLink.open(server.url, timeout_seconds=2.0) as link:
+            await eventually_put(link, "a", 1)
             server.kill()
             for _ in range(2):
                 with pytest.raises(StoreUnavailable):
@@ -296,9 +296,9 @@ async def test_a_slot_that_moves_under_load_loses_no_write(cluster: Cluster) -> 
 
 async def test_a_cluster_that_was_away_altogether_comes_back(tmp_path: Path) -> None:
     with redis_cluster(tmp_path) as cluster:
-        async with await RedisLink.open(cluster.url, timeout_seconds=1.0) as link:
+        async with await RedisLink.open(cluster.url, timeout_seconds=2.0) as link:
             keys = [f"k{number}" for number in range(20)]
-            await asyncio.gather(*(link.run(PUT, [key], [1, 1]) for key in keys))
+            await asyncio.gather(*(eventually_put(link, key, 1) for key in keys))
             for server in cluster.servers:
                 server.kill()
             for _ in range(2):

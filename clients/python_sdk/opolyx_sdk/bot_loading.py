@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
+from opolyx_sdk._bot_faults import FAULTS, told_error
 from opolyx_sdk.bots import Bot
 from opolyx_sdk.errors import OpolyxError
 
@@ -35,7 +36,23 @@ def load_bot(name: str) -> Callable[[], Bot]:
             raise OpolyxError(f"{module_name} has no {attribute}; it has {has}") from error
     if not callable(make):
         raise OpolyxError(f"{name} can't be called to make a bot")
-    return _checked(cast(Callable[[], object], make), name)
+    made(make, name)
+    return cast(Callable[[], Bot], make)
+
+
+def made(make: Callable[[], object], name: str) -> Bot:
+    """A bot out of what makes it.
+
+    Raises:
+        OpolyxError: it fails, or makes no bot.
+    """
+    try:
+        bot = make()
+    except FAULTS as error:
+        raise OpolyxError(f"{name}() failed: {told_error(error)}") from error
+    if not isinstance(bot, Bot):
+        raise OpolyxError(f"{name}() makes a {type(bot).__name__}, which is no opolyx_sdk.Bot")
+    return bot
 
 
 def _bots_in(module: ModuleType) -> list[str]:
@@ -47,17 +64,6 @@ def _bots_in(module: ModuleType) -> list[str]:
     ]
 
 
-def _checked(make: Callable[[], object], name: str) -> Callable[[], Bot]:
-    """`make`, having made one bot to see whether it does."""
-    try:
-        bot = make()
-    except Exception as error:
-        raise OpolyxError(f"{name}() failed: {type(error).__name__}: {error}") from error
-    if not isinstance(bot, Bot):
-        raise OpolyxError(f"{name}() makes a {type(bot).__name__}, which is no opolyx_sdk.Bot")
-    return cast(Callable[[], Bot], make)
-
-
 def _module(name: str) -> ModuleType:
     try:
         if name.endswith(".py"):
@@ -65,8 +71,8 @@ def _module(name: str) -> ModuleType:
         if (here := os.getcwd()) not in sys.path:
             sys.path.insert(0, here)
         return importlib.import_module(name)
-    except Exception as error:
-        raise OpolyxError(f"can't import {name}: {type(error).__name__}: {error}") from error
+    except FAULTS as error:
+        raise OpolyxError(f"can't import {name}: {told_error(error)}") from error
 
 
 def _module_of_file(path: Path) -> ModuleType:

@@ -22,6 +22,9 @@ def made():
 def broken():
     raise RuntimeError("boo")
 
+def leaving():
+    raise SystemExit(4)
+
 number = 3
 """
 
@@ -30,6 +33,7 @@ number = 3
 def a_folder_of_bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "bots_of_a_test.py").write_text(BOTS)
     (tmp_path / "broken_bots_of_a_test.py").write_text("def (")
+    (tmp_path / "leaving_bots_of_a_test.py").write_text("import sys; sys.exit(5)")
     (tmp_path / "json.py").write_text(BOTS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
@@ -75,6 +79,8 @@ def test_a_file_elsewhere_is_found_by_its_path(
         ("string:Yours", "string has no Yours; it has no bots$"),
         ("nowhere_at_all:Mine", "can't import nowhere_at_all: ModuleNotFoundError"),
         ("broken_bots_of_a_test:Mine", "can't import broken_bots_of_a_test: SyntaxError"),
+        ("leaving_bots_of_a_test:Mine", "can't import leaving_bots_of_a_test: SystemExit: 5"),
+        ("bots_of_a_test:leaving", r"bots_of_a_test:leaving\(\) failed: SystemExit: 4"),
         ("bots_of_a_test:number", "can't be called"),
         ("bots_of_a_test:broken", r"bots_of_a_test:broken\(\) failed: RuntimeError: boo"),
         ("builtins:dict", r"builtins:dict\(\) makes a dict, which is no opolyx_sdk.Bot"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,7 @@ def test_where_the_clock_ran_out_nothing_was_played() -> None:
     [
         (type("Raises", (SteadyBot,), {"decide": lambda *_: 1 / 0}), "at update .*ZeroDivision"),
         (type("Empty", (SteadyBot,), {"decide": lambda *_: None}), "None is no action"),
+        (type("Leaver", (SteadyBot,), {"decide": lambda *_: sys.exit(3)}), "SystemExit: 3"),
         (type("Deaf", (SteadyBot,), {"on_update": lambda *_: 1 / 0}), "in on_update"),
         (type("Lame", (SteadyBot,), {"on_start": lambda *_: 1 / 0}), "in on_start"),
         (type("Sad", (SteadyBot,), {"on_end": lambda *_: 1 / 0}), "in on_end"),

@@ -336,6 +336,102 @@ def test_what_was_not_asked_is_refused() -> None:
     assert report.fallbacks == len(report.refusals)
 
 
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class Odd:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (SystemExit(3), "SystemExit: 3"),
+        (GeneratorExit(), "GeneratorExit"),
+        (Mute(), "Mute: a Mute that can't be printed"),
+        (ValueError("one\ntwo \x1b[31m"), "ValueError: one\\ntwo \\x1b[31m"),
+        (ValueError("x" * 10_000), "ValueError: " + "x" * 200 + "..."),
+        (ValueError(object()), "ValueError: <object object>"),
+    ],
+)
+@pytest.mark.parametrize("hook", ["on_start", "on_update", "on_end", "decide"])
+def test_whatever_a_bot_raises_is_told_in_one_line(
+    hook: str, fault: BaseException, words: str
+) -> None:
+    def fail(self: Bot, *told: object) -> None:
+        raise fault
+
+    bot = type("Faulty", (SteadyBot,), {hook: fail})
+    table = TableOptions(house={"round_cap": 2})
+    report = simulate("blitz@full", [bot(), "steady"], 2, options=table).reports[0]
+
+    assert report.failures[0].endswith(f": {words}")
+    with pytest.raises(BotError) as error:
+        simulate("blitz@full", [bot(), "steady"], 2, options=table, strict=True)
+    assert str(error.value).endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Odd(), "a Odd that can't be printed is no action"),
+        (object(), "<object object> is no action"),
+        (actions.Build(Odd()), "square is a Odd that can't be printed, which is no number"),  # type: ignore[arg-type]
+        (actions.Roll, "<class 'opolyx_sdk.actions.Roll'> is no action"),
+    ],
+)
+def test_whatever_a_bot_answers_is_told(answer: object, words: str) -> None:
+    bot = type("Strange", (SteadyBot,), {"decide": lambda *_: answer})
+    table = TableOptions(house={"round_cap": 2})
+    report = simulate("blitz@full", [bot(), "steady"], 2, options=table).reports[0]
+
+    assert {words} == {one.partition(": ")[2] for one in report.failures}
+
+
+def test_ctrl_c_is_no_fault_of_a_bot() -> None:
+    def interrupted(self: Bot, *told: object) -> None:
+        raise KeyboardInterrupt
+
+    bot = type("Interrupted", (SteadyBot,), {"decide": interrupted})
+    with pytest.raises(KeyboardInterrupt):
+        simulate("blitz@full", [bot(), "steady"], 2)
+
+
+def test_an_answer_that_swallowed_the_interruption_comes_too_late() -> None:
+    class Deaf(SteadyBot):
+        def decide(self, view: GameView, decision: Decision) -> Action:
+            rung = 0
+            while decision.phase is Phase.BUY and rung < 2:
+                try:
+                    while True:
+                        pass
+                except BaseException:
+                    rung += 1
+            return super().decide(view, decision)
+
+    table = TableOptions(house={"round_cap": 1})
+    report = simulate("blitz@full", [Deaf(), "steady"], 2, options=table, budget_s=0.02).reports[0]
+
+    assert "in BUY: too slow" in report.failures
+    assert report.fallbacks == len(report.failures)
+
+
+def test_all_who_listen_are_told_the_same_update() -> None:
+    one, other = Diary(), Diary()
+    simulate("classic@full", [one, other], 6, options=SHORT)
+
+    assert all(first is second for first, second in zip(one.updates, other.updates, strict=True))
+
+
+@pytest.mark.parametrize("number", [-1, 1 << 64])
+def test_games_are_counted_from_0(number: int) -> None:
+    with pytest.raises(ValueError, match=f"there is no game {number}"):
+        simulate("blitz@full", steady(2), number=number)
+
+
 class Quitter(SteadyBot):
     def decide(self, view: GameView, decision: Decision) -> Action:
         return actions.Surrender()

@@ -18,13 +18,15 @@ class Budget:
     """Lets jobs run for so long at most. A context, because the timer is the whole process's.
 
     Only the main thread of a system with interval timers can be interrupted; elsewhere a job that
-    took too long is found out when it ends.
+    took too long is found out when it ends. So is one that swallows the interruption, which comes
+    again and again; only a job that swallows each and never ends isn't stopped.
     """
 
     def __init__(self, seconds: float | None) -> None:
         """Allow each job `seconds`; None is no limit."""
         self._seconds = seconds
         self._armed = False
+        self._rang = False
         self._interrupts = (
             seconds is not None
             and hasattr(signal, "setitimer")
@@ -75,15 +77,18 @@ class Budget:
         return result
 
     def _interrupted(self, job: Callable[[], T], seconds: float) -> T:
-        self._armed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        self._armed, self._rang = True, False
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
         try:
-            return job()
+            result = job()
         finally:
             self._armed = False
             signal.setitimer(signal.ITIMER_REAL, 0)
+        if self._rang:
+            raise OutOfTime
+        return result
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         if self._armed:
-            self._armed = False
+            self._rang = True
             raise OutOfTime

@@ -10,6 +10,7 @@ from opolyx_rules.actions import Action as CoreAction
 from opolyx_rules.actions import squares_of
 from opolyx_rules.ids import SQUARES
 from opolyx_rules.reasons import Refusal as CoreRefusal
+from opolyx_sdk._bot_faults import told_value
 from opolyx_sdk.actions import ACTION_TYPES, Action
 from opolyx_sdk.enums import BusMove, RefusalReason
 from opolyx_sdk.refusals import Refusal
@@ -50,7 +51,7 @@ def core_action(action: Action, seat: int) -> CoreAction | CoreRefusal:
         return (plain, seat)
     kind = _KINDS.get(type(action))
     if kind is None:
-        raise TypeError(f"{action!r} is no action")
+        raise TypeError(f"{told_value(action)} is no action")
     found = [kind, seat]
     for name in core.ARGUMENTS[kind]:
         value = _core_argument(name, getattr(action, name))
@@ -84,7 +85,7 @@ def _core_argument(name: str, value: object) -> int | CoreRefusal:
             return CoreRefusal(reasons.DUPLICATE_LINE, "TRADE-1")
         return _mask(value, 0, SQUARES - 1, _INVALID)
     if not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}, which is no number")
+        raise TypeError(f"{name} is {told_value(value)}, which is no number")
     if name in _CASH and not 0 <= value <= LARGEST_CASH:
         return CoreRefusal(reasons.INVALID_CASH, "TRADE-1", (("amount", int(value)),))
     return int(value) if 0 <= value <= _LARGEST_INT else _INVALID
@@ -101,5 +102,5 @@ def _mask(values: object, low: int, high: int, otherwise: CoreRefusal) -> int | 
 
 def _numbers(values: object) -> Sequence[int]:
     if not isinstance(values, Sequence) or not all(isinstance(one, int) for one in values):
-        raise TypeError(f"{values!r} is no list of numbers")
+        raise TypeError(f"{told_value(values)} is no list of numbers")
     return values

@@ -47,6 +47,8 @@ class LocalGame:
         self._views = ViewMaker()
         self._decisions = DecisionMaker()
         self._view: GameView | None = None
+        self._open: tuple[Decision, ...] | None = None
+        self._update: Update | None = None
 
     @property
     def over(self) -> bool:
@@ -68,6 +70,8 @@ class LocalGame:
         self.seq += 1
         self.actor = action[SEAT] if action[KIND] < TIME_OUT else None
         self._view = None
+        self._open = None
+        self._update = None
 
     def asked(self) -> tuple[int, Offer | None]:
         """Whose answer is wanted next, and the offer it is about; None for the table's decision.
@@ -82,12 +86,16 @@ class LocalGame:
     def decision(self, offer: Offer | None) -> Decision:
         """The decision about an offer, or the table's."""
         if offer is None:
+            if self._open is not None:
+                return self._open[0]
             return self._decisions.awaited(self.state, self.clock)
         return offered_decision(self.state, offer, self.clock)
 
     def decisions(self) -> tuple[Decision, ...]:
-        """All open decisions."""
-        return self._decisions.all_open(self.state, self.clock)
+        """All open decisions, the awaited seat's first."""
+        if self._open is None:
+            self._open = self._decisions.all_open(self.state, self.clock)
+        return self._open
 
     def info(self, seat: int | None) -> GameInfo:
         """What stays the same, as `seat` is told it."""
@@ -106,7 +114,14 @@ class LocalGame:
         )
 
     def update(self, *, with_events: bool = True) -> Update:
-        """The last update; without events, the game as it is now."""
+        """The last update, the same for all who listen; without events, the game as it is now."""
+        if not with_events:
+            return self._made_update(with_events=False)
+        if self._update is None:
+            self._update = self._made_update(with_events=True)
+        return self._update
+
+    def _made_update(self, *, with_events: bool) -> Update:
         return Update(
             game_id=self.header.game_id,
             seq=self.seq,

@@ -13,6 +13,7 @@ from opolyx_rules.policies import POLICIES
 from opolyx_rules.queries import awaited_seat
 from opolyx_rules.reasons import Refusal as CoreRefusal
 from opolyx_rules.state import Offer, State
+from opolyx_sdk._bot_faults import FAULTS, told_error, told_value
 from opolyx_sdk.actions import Action
 from opolyx_sdk.bots import Bot, fallback_action
 from opolyx_sdk.decisions import Decision
@@ -129,8 +130,8 @@ class BotPlayer(Player):
             return self._budget.run(partial(self._bot.decide, game.view, decision))
         except OutOfTime as error:
             return self._fall_back(decision, "too slow", error)
-        except Exception as error:
-            return self._fall_back(decision, f"{type(error).__name__}: {error}", error)
+        except FAULTS as error:
+            return self._fall_back(decision, told_error(error), error)
         finally:
             self.report.thinking_s.append(time.perf_counter() - started)
 
@@ -146,9 +147,10 @@ class BotPlayer(Player):
         refusal = refusal_of(state, found, offer)
         if refusal is None and isinstance(found, tuple):
             return found
-        self.report.refusals.append(f"{action}: {refusal}")
+        told = told_value(action)
+        self.report.refusals.append(f"{told}: {refusal}")
         if self._strict:
-            raise BotError(f"{action} was refused: {refusal}")
+            raise BotError(f"{told} was refused: {refusal}")
         self.report.fallbacks += 1
         return None
 
@@ -162,8 +164,8 @@ class BotPlayer(Player):
             self._budget.run(job)
         except OutOfTime as error:
             self._fail(f"in {what}: too slow", error)
-        except Exception as error:
-            self._fail(f"in {what}: {type(error).__name__}: {error}", error)
+        except FAULTS as error:
+            self._fail(f"in {what}: {told_error(error)}", error)
 
     def _fail(self, why: str, error: BaseException) -> None:
         if self._strict:

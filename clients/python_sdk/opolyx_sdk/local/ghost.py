@@ -16,6 +16,7 @@ from opolyx_rules.chance import Chance, RecordedChance
 from opolyx_rules.engine import check
 from opolyx_rules.queries import awaited_seat
 from opolyx_rules.state import Offer
+from opolyx_sdk._bot_faults import FAULTS, told_error
 from opolyx_sdk.actions import Action
 from opolyx_sdk.bots import Bot
 from opolyx_sdk.decisions import Decision
@@ -116,9 +117,9 @@ class GhostRun:
         try:
             ghost = self._bot.decide(view, decision)
             wanted = core_action(ghost, self._seat)
-        except Exception as error:
+        except FAULTS as error:
             where = f"at update {update}, in {decision.phase.name}"
-            raise BotError(f"bot failed {where}: {type(error).__name__}: {error}") from error
+            raise BotError(f"bot failed {where}: {told_error(error)}") from error
         refusal = check(game.state, wanted) if isinstance(wanted, tuple) else wanted
         return GhostMove(
             update=update,
@@ -133,8 +134,8 @@ class GhostRun:
     def _tell(self, what: str, job: Callable[[], None]) -> None:
         try:
             job()
-        except Exception as error:
-            raise BotError(f"bot failed in {what}: {type(error).__name__}: {error}") from error
+        except FAULTS as error:
+            raise BotError(f"bot failed in {what}: {told_error(error)}") from error
 
 
 class _Draws(Chance):

@@ -149,6 +149,8 @@ def set_up(
     Raises:
         ValueError: see `simulate`.
     """
+    if not 0 <= number < 1 << 64:
+        raise ValueError(f"there is no game {number}: they are counted from 0")
     house = dict(options.house)
     nonces = options.nonces or (b"",) * len(policies)
     if not len(names) == len(nonces) == len(policies):

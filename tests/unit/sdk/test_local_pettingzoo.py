@@ -140,6 +140,25 @@ def test_a_masked_action_is_refused_and_changes_nothing() -> None:
     assert np.array_equal(before["observation"], after["observation"])
 
 
+@pytest.mark.parametrize("action", [None, -1, -40, 196, 1.0, "0", [0]])
+def test_what_is_no_action_is_refused_and_changes_nothing(action: Any) -> None:
+    table = OpolyxEnv("blitz@full", seats=2)
+    table.reset(seed=1)
+    agent, before = table.agent_selection, table._running().digest()
+
+    with pytest.raises(ValueError, match="none of 0 to 195"):
+        table.step(action)
+    assert (agent, before) == (table.agent_selection, table._running().digest())
+
+
+def test_the_integers_of_numpy_are_actions() -> None:
+    table = OpolyxEnv("blitz@full", seats=2)
+    table.reset(seed=1)
+    table.step(np.int64(0))  # type: ignore[arg-type]
+
+    assert 1 == table._running().seq
+
+
 @pytest.mark.parametrize("name", RULESETS)
 def test_observations_stay_in_their_bounds_and_turn_with_the_seat(name: str) -> None:
     for state in random_states(get_ruleset(name), 4, "seen", 60):

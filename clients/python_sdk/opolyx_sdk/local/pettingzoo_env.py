@@ -160,19 +160,21 @@ class OpolyxEnv(AECEnv):  # type: ignore[misc] # PettingZoo has no types
         """Carry out the action of the selected agent.
 
         Raises:
-            ValueError: the action is masked.
+            ValueError: the action is masked, or none at all; nothing has changed.
         """
         agent, game = self.agent_selection, self._running()
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self._cumulative_rewards[agent] = 0.0
-        self._clear_rewards()
         seat = self._seats[agent]
-        wanted = action_space.action_of(int(action or 0), seat)
+        if action is None or not self._chosen[agent].contains(action):
+            raise ValueError(f"action {action!r} is none of 0 to {action_space.SIZE - 1}")
+        wanted = action_space.action_of(int(action), seat)
         refusal = engine.check(game.state, wanted)
         if refusal is not None:
             raise ValueError(f"action {action} is masked: {refusal}")
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
         game.act(wanted)
         self._go_on()
         self._accumulate_rewards()

@@ -3,6 +3,7 @@
 import json
 import math
 import multiprocessing
+import os
 import random
 import sys
 from collections import Counter
@@ -16,7 +17,7 @@ from opolyx_sdk.cli import main
 from opolyx_sdk.local import TableOptions, arena, arena_plan, simulate
 from opolyx_sdk.local._thinking import ThinkingTime
 from opolyx_sdk.local.arena import ArenaPlan, ArenaResult, play_games, run_arena
-from opolyx_sdk.local.arena_plot import save_plot
+from opolyx_sdk.local.arena_plot import average_win_rate, save_plot
 from opolyx_sdk.local.ratings import rate
 from opolyx_sdk.local.standings import GameRow, SeatRow, standings, wilson
 from opolyx_sdk.local.verify import verify_file
@@ -116,6 +117,25 @@ def test_every_seating_is_played_as_often(entrants: int, seats: int, games: int)
             assert entrants == len(sat)
 
 
+@pytest.mark.parametrize(
+    ("entrants", "seats", "apart"), [(8, 4, 0.2), (10, 6, 0.2), (12, 2, 0.2), (100, 6, 0.7)]
+)
+def test_after_few_games_all_have_played_and_sat_about_as_often(
+    entrants: int, seats: int, apart: float
+) -> None:
+    plan = ArenaPlan(("steady",) * entrants, seats=seats)
+    games = 20 * entrants
+    seatings = [plan.seating(number) for number in range(games)]
+    fair = games * seats / entrants
+
+    played = Counter(entrant for seating in seatings for entrant in seating)
+    assert entrants == len(played)
+    assert max(played.values()) - min(played.values()) <= apart * fair
+    for seat in range(seats):
+        sat = Counter(seating[seat] for seating in seatings)
+        assert max(sat.values()) <= 2 * fair / seats
+
+
 def test_names_tell_entrants_apart() -> None:
     plan = ArenaPlan(("a.b:Mine", "steady", "a.b:Mine", "c:Mine", "steady"))
 
@@ -154,7 +174,7 @@ def test_an_entrant_that_is_not_there_is_said(name: str) -> None:
 
 BROKEN = """
 import os
-from opolyx_sdk import Bot
+from opolyx_sdk import Bot, SteadyBot
 
 class Broken(Bot):
     def decide(self, view, decision):
@@ -163,6 +183,31 @@ class Broken(Bot):
 class Leaver(Bot):
     def decide(self, view, decision):
         os._exit(7)
+
+class Printer(SteadyBot):
+    def decide(self, view, decision):
+        print("what I think")
+        return super().decide(view, decision)
+
+class Forker(SteadyBot):
+    forked = False
+
+    def decide(self, view, decision):
+        if not Forker.forked:
+            Forker.forked = True
+            child = os.fork()
+            if child:
+                os.waitpid(child, 0)
+        return super().decide(view, decision)
+
+class Moody(SteadyBot):
+    made = 0
+
+    def __init__(self):
+        super().__init__()
+        Moody.made += 1
+        if Moody.made > 3:
+            raise RuntimeError("not again")
 """
 
 
@@ -270,13 +315,21 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert 52 <= held <= 60
 
 
+def test_a_few_games_that_went_alike_make_nobody_sure() -> None:
+    for games in (1, 2, 3):
+        best, *_, worst = rate(4, [((0, 1), (1, 2), (2, 3), (3, 4))] * games)
+        assert best.low < worst.high
+    many, other = rate(2, [((0, 1), (1, 2))] * 30)
+    assert other.high < 900
+    assert many.low > 1100
+
+
 def test_neither_order_nor_repetition_changes_ratings() -> None:
     luck = random.Random(3)
     games = [ranking([2.0, 1.0, 1.0], luck) for _ in range(50)]
-    values = [one.value for one in rate(3, games)]
 
     assert rate(3, games) == rate(3, games)
-    assert values == [one.value for one in rate(3, games[::-1])]
+    assert rate(3, games) == rate(3, games[::-1])
 
 
 def ranking(strengths: list[float], luck: random.Random) -> tuple[tuple[int, int], ...]:
@@ -351,6 +404,7 @@ def test_the_command_prints_and_writes_the_result(
         (["steady"], "name at least two bots"),
         (["steady", "steady", "--plot=x.gif"], "x.gif ends with none of .svg, .png, .pdf"),
         (["steady", "steady", "--json=/nowhere/x.json"], "there is no directory /nowhere"),
+        (["steady", "steady", "--json=/"], "can't write /: Is a directory"),
         (["steady", "steady", "--save-replays=/dev/null/x"], "can't make /dev/null/x"),
     ],
 )
@@ -362,6 +416,79 @@ def test_the_command_says_what_can_not_be(
 
     assert 2 == ended.value.code
     assert words in capsys.readouterr().err
+
+
+QUICK = ["--games=4", "--ruleset=blitz@full", "--round-cap=2"]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_bots_print_is_not_mixed_with_the_result(
+    workers: int, broken: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["arena", f"{broken}:Printer", "steady", *QUICK, f"--workers={workers}", "--json=-"])
+    said = capfd.readouterr()
+
+    assert 4 == json.loads(said.out)["games_played"]
+    assert "what I think" in said.err
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_copy_of_a_process_that_a_bot_made_tells_nothing(workers: int, broken: str) -> None:
+    plan = quick(f"{broken}:Forker", "steady", games=2)
+    numbers = [row.number for row in play_games(plan, workers=workers)]
+
+    assert [0, 1] == sorted(numbers)
+
+
+@pytest.mark.parametrize(
+    ("bot", "more", "words"),
+    [
+        ("Moody", [], "Moody() failed: RuntimeError: not again"),
+        ("Broken", ["--strict"], "no idea"),
+    ],
+)
+def test_a_failure_shows_what_was_played_and_what_failed(
+    bot: str, more: list[str], words: str, broken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arena_plan._maker.cache_clear()
+    with pytest.raises(SystemExit) as ended:
+        main(["arena", f"{broken}:{bot}", "steady", *QUICK, "--workers=1", *more])
+    said = capsys.readouterr()
+
+    assert 2 == ended.value.code
+    assert words in said.err
+    played = "the first" if bot == "Broken" else "2 of 4 games"
+    assert played in said.out
+
+
+def test_a_replay_that_can_not_be_written_ends_the_arena_with_what_was_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "game-00001.jsonl").mkdir()
+    with pytest.raises(SystemExit) as ended:
+        main(["arena", "steady", "steady", *QUICK, "--workers=1", f"--save-replays={tmp_path}"])
+    said = capsys.readouterr()
+
+    assert 2 == ended.value.code
+    assert "stopped after 1 of 4 games" in said.out
+    assert f"can't write {tmp_path}/game-00001.jsonl: Is a directory" in said.err
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("opolyx_sdk.cli.app.main", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+
+    assert 130 == ended.value.code
 
 
 @pytest.mark.parametrize(
@@ -399,3 +526,9 @@ def test_the_same_result_gives_the_same_picture(tmp_path: Path) -> None:
 
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_average_that_the_picture_shows_counts_sides() -> None:
+    assert 50 == average_win_rate(standings("abcd", rows([(1, 2, 1, 2), (2, 1, 2, 1)])))
+    assert 25 == average_win_rate(standings("abcd", rows([(1, 2, 3, 4)])))
+    assert 0 == average_win_rate(())

@@ -3,9 +3,10 @@
 import json
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -104,11 +105,14 @@ def arena(
     )
     started = time.perf_counter()
     try:
-        _prepare(plan, output)
-        result = _play(plan, running.workers or _cores())
+        with redirect_stdout(sys.stderr):  # what bots print is no part of the result
+            _prepare(plan, output)
+            result, failure = _play(plan, running.workers or _cores())
     except ValueError as error:
         raise OpolyxError(str(error)) from error
     _report(result, time.perf_counter() - started, output)
+    if failure is not None:
+        raise failure
     return 0 if len(result.games) == plan.games else _STOPPED
 
 
@@ -167,8 +171,8 @@ def _prepare(plan: "ArenaPlan", output: Output) -> None:
 
         check_plot(output.plot)
     for path in (output.json, output.plot):
-        if path is not None and not path.parent.is_dir():
-            raise OpolyxError(f"can't write {path}: there is no directory {path.parent}")
+        if path is not None and str(path) != "-":
+            _check_writable(path)
     if plan.replays is not None:
         try:
             plan.replays.mkdir(parents=True, exist_ok=True)
@@ -176,11 +180,21 @@ def _prepare(plan: "ArenaPlan", output: Output) -> None:
             raise OpolyxError(f"can't make {plan.replays}: {error.strerror}") from error
 
 
-def _play(plan: "ArenaPlan", workers: int) -> "ArenaResult":
-    """All games; those that were played, if it is interrupted."""
+def _check_writable(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise OpolyxError(f"can't write {path}: there is no directory {path.parent}")
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise OpolyxError(f"can't write {path}: {error.strerror}") from error
+
+
+def _play(plan: "ArenaPlan", workers: int) -> "tuple[ArenaResult, OpolyxError | None]":
+    """All games; those that were played, if it is interrupted or fails, and the failure."""
     from opolyx_sdk.local.arena import ArenaResult, play_games
 
     rows: list[GameRow] = []
+    failure: OpolyxError | None = None
     games = play_games(plan, workers=workers)
     with _progress(plan.games) as bar:
         try:
@@ -189,7 +203,11 @@ def _play(plan: "ArenaPlan", workers: int) -> "ArenaResult":
                 bar.advance()
         except KeyboardInterrupt:
             games.close()
-    return ArenaResult(plan, tuple(sorted(rows, key=lambda row: row.number)))
+        except OpolyxError as error:
+            failure = error
+        except OSError as error:
+            failure = OpolyxError(f"can't write {error.filename or 'a replay'}: {error.strerror}")
+    return ArenaResult(plan, tuple(sorted(rows, key=lambda row: row.number))), failure
 
 
 class _Bar:

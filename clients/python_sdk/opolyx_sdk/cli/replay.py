@@ -1,6 +1,8 @@
 """`opolyx replay`: what a bot would have done in a game that was played."""
 
 import json
+import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -47,14 +49,15 @@ def replay(
     from opolyx_sdk.bot_loading import load_bot
     from opolyx_sdk.local.ghost import GhostRun
 
-    run = GhostRun(_read(file), as_, load_bot(bot)())
     asked, found = 0, []
-    for move in run.moves():
-        asked += 1
-        if move.differs:
-            found.append(move)
-            if not all_:
-                break
+    with redirect_stdout(sys.stderr):  # what the bot prints is no part of the result
+        run = GhostRun(_read(file), as_, load_bot(bot)())
+        for move in run.moves():
+            asked += 1
+            if move.differs:
+                found.append(move)
+                if not all_:
+                    break
     if as_json:
         moves = [_fields(move) for move in found]
         print(json.dumps({"game_id": run.game_id, "seat": as_, "asked": asked, "moves": moves}))

@@ -70,14 +70,14 @@ def _hired(plan: ArenaPlan) -> _Worker:
 
 def _give_next(worker: _Worker, waiting: Iterator[int]) -> None:
     worker.number = next(waiting, None)
-    with contextlib.suppress(BrokenPipeError):  # it has ended: seen when its answer is read
+    with contextlib.suppress(ConnectionError):  # it has ended: seen when its answer is read
         worker.pipe.send(worker.number)
 
 
 def _received(worker: _Worker) -> GameRow:
     try:
         answer = worker.pipe.recv()
-    except EOFError as error:
+    except (EOFError, ConnectionError) as error:
         worker.process.join(_JOIN_S)
         code = worker.process.exitcode
         raise BotError(
@@ -94,7 +94,8 @@ def _work(
     """Play what is asked for until nothing is; runs in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
-    with contextlib.suppress(EOFError, BrokenPipeError):  # the parent is gone
+    sys.stdout = sys.stderr  # results alone go to the standard output, whatever bots print
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent is gone
         while (number := pipe.recv()) is not None:
             try:
                 pipe.send(play_game(plan, number))

@@ -1,6 +1,8 @@
 """What an arena plays: who sits where in which game, and one such game."""
 
 import itertools
+import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from opolyx_rules import RULESETS
-from opolyx_sdk.bot_loading import load_bot
+from opolyx_sdk.bot_loading import load_bot, made
 from opolyx_sdk.bots import Bot
 from opolyx_sdk.errors import OpolyxError
 from opolyx_sdk.local._players import BUILT_IN
@@ -102,19 +104,22 @@ class ArenaPlan:
         """Which entrants sit at the table of a game, in seat order.
 
         Whoever comes together sits in every order, each order turned through all seats first, so
-        that after every round of turns each has sat on each seat as often as the others.
+        that after every round of turns each has sat on each seat as often as the others. Where
+        there are many ways to come together they follow each other far apart, so that after few
+        games too everybody has played about as often.
         """
-        groups = list(itertools.combinations(range(len(self.entrants)), self.table_size))
-        seats = self.table_size
-        turn, group = number // len(groups), groups[number % len(groups)]
-        order = _orders(seats)[turn // seats % len(_orders(seats))]
+        entrants, seats = len(self.entrants), self.table_size
+        groups = math.comb(entrants, seats)
+        rounds, turn = divmod(number, groups)
+        group = _group(entrants, seats, turn * _stride(groups) % groups)
+        order = _orders(seats)[rounds // seats % len(_orders(seats))]
         line = [group[place] for place in order]
-        return tuple(line[(seat + turn) % seats] for seat in range(seats))
+        return tuple(line[(seat + rounds + turn) % seats] for seat in range(seats))
 
 
 def play_game(plan: ArenaPlan, number: int) -> GameRow:
     """Play one of the plan's games."""
-    seating, names = plan.seating(number), plan.names
+    seating, names, process = plan.seating(number), plan.names, os.getpid()
     options = TableOptions(
         names=tuple(names[entrant] for entrant in seating),
         house={} if plan.round_cap is None else {"round_cap": plan.round_cap},
@@ -128,6 +133,8 @@ def play_game(plan: ArenaPlan, number: int) -> GameRow:
         budget_s=plan.budget_s,
         strict=plan.strict,
     )
+    if os.getpid() != process:  # a bot forked, and this is the copy: the game is told once
+        os._exit(1)
     if plan.replays is not None:
         record.save(plan.replays / f"game-{number:05}.jsonl")
     return _row(plan, number, record)
@@ -165,7 +172,7 @@ def _seat_row(entrant: int, place: int, worth: int, report: SeatReport) -> SeatR
 
 def _player(entrant: str) -> Bot | str:
     make = _maker(entrant)
-    return entrant if make is None else make()
+    return entrant if make is None else made(make, entrant)
 
 
 @lru_cache(maxsize=256)
@@ -177,6 +184,31 @@ def _maker(entrant: str) -> Callable[[], Bot] | None:
         known = ", ".join(BUILT_IN)
         raise OpolyxError(f"no built-in bot {entrant!r}; there are {known}, or MODULE:CLASS")
     return load_bot(entrant)
+
+
+def _group(entrants: int, seats: int, rank: int) -> list[int]:
+    """The group with this rank, from 0, among all of so many entrants, in the order of words."""
+    group: list[int] = []
+    for entrant in range(entrants):
+        missing = seats - len(group)
+        if not missing:
+            break
+        with_this = math.comb(entrants - entrant - 1, missing - 1)
+        if rank < with_this:
+            group.append(entrant)
+        else:
+            rank -= with_this
+    return group
+
+
+@lru_cache(maxsize=16)
+def _stride(groups: int) -> int:
+    """A step that comes to all groups, each far from the last: by the golden section."""
+    return next(
+        step
+        for step in range(groups * 618 // 1000 + 1, 2 * groups + 1)
+        if math.gcd(step, groups) == 1
+    )
 
 
 @lru_cache(maxsize=_MOST_SEATS)

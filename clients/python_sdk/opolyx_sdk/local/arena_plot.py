@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from opolyx_sdk.errors import MissingExtra
 from opolyx_sdk.local.arena import ArenaResult
 from opolyx_sdk.local.ratings import Interval
+from opolyx_sdk.local.standings import Standing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,11 @@ def check_plot(path: Path) -> None:
         ) from error
 
 
+def average_win_rate(lines: Sequence[Standing]) -> float:
+    """Per cent of games that an average player won: more than one in a table where sides play."""
+    return 100 * sum(line.wins for line in lines) / max(sum(line.games for line in lines), 1)
+
+
 def save_plot(result: ArenaResult, path: Path) -> None:
     """Draw the win rates and the ratings of all entrants, the best on top.
 
@@ -52,7 +58,7 @@ def save_plot(result: ArenaResult, path: Path) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     _draw(left, names, [_percent(line.win_rate) for line in lines], "games won, %")
     _draw(right, names, [line.rating for line in lines], "rating")
-    left.axvline(100 / result.plan.table_size, color="0.7", linestyle="--", zorder=0)
+    left.axvline(average_win_rate(lines), color="0.7", linestyle="--", zorder=0)
     plan = result.plan
     figure.suptitle(f"{len(result.games)} games of {plan.ruleset}, seed {plan.seed}, 95 %")
     with mpl.rc_context({"svg.hashsalt": "opolyx"}):

@@ -4,7 +4,8 @@ A player of strength p finishes before one of strength q with odds p : q. Every 
 didn't share its place counts, which finds the strengths of the Plackett-Luce model that rankings of
 more than two follow. The order of the games plays no part, unlike in ratings that are carried on
 from game to game: whose intervals stay wide, because they don't know that nobody changes. Pairs of
-one game hang together, so that the intervals come from games drawn anew, not from a formula.
+one game hang together, so that the intervals come from games drawn anew, not from a formula. Half a
+game is added that went the other way round: else a few games that all went alike would seem sure.
 
 Fitted as in D. Hunter, "MM algorithms for generalized Bradley-Terry models" (2004).
 """
@@ -24,6 +25,7 @@ _Wins: TypeAlias = list[list[float]]
 _AVERAGE: Final = 1000.0
 _SCALE: Final = 400.0  # points for odds of ten to one, as in chess
 _PRIOR: Final = 0.5  # of a win against everybody, and of a loss: nobody is infinitely strong
+_SURPRISE: Final = 0.5  # of a game that went the other way round, among those drawn from
 _DRAWS: Final = 400
 _MOST_STEPS: Final = 500
 _CLOSE: Final = 1e-5
@@ -49,12 +51,11 @@ def rate(entrants: int, games: Sequence[Placing]) -> list[Interval]:
     The same games give the same ratings.
     """
     outcomes = Counter(games)
-    kinds = list(outcomes)
     found = _fit(_wins(entrants, outcomes.items()), [1.0] * entrants)
     if not games:
         return [Interval(_AVERAGE, -math.inf, math.inf)] * entrants
     luck = random.Random(0)  # noqa: S311 - draws samples, no secrets
-    weights = [outcomes[kind] for kind in kinds]
+    kinds, weights = _drawn_from(outcomes, len(games))
     drawn: list[list[float]] = []
     for _ in range(_DRAWS):
         sample = Counter(luck.choices(kinds, weights, k=len(games)))
@@ -66,6 +67,15 @@ def rate(entrants: int, games: Sequence[Placing]) -> list[Interval]:
         Interval(value, column[edge - 1], column[-edge])
         for value, column in zip(values, columns, strict=True)
     ]
+
+
+def _drawn_from(outcomes: Counter[Placing], games: int) -> tuple[list[Placing], list[float]]:
+    """The games as they went and the other way round, and how likely each of them is drawn."""
+    kinds = sorted(outcomes)
+    other_way = [tuple((one, -place) for one, place in kind) for kind in kinds]
+    weights = [float(outcomes[kind]) for kind in kinds]
+    share = _SURPRISE / (games + _SURPRISE)
+    return kinds + other_way, weights + [weight * share for weight in weights]
 
 
 def _wins(entrants: int, outcomes: Iterable[tuple[Placing, int]]) -> _Wins:

@@ -349,7 +349,11 @@ class _Lane:
         if not copied:
             return answers
         *answers, touched, reached = answers
-        if touched and isinstance(reached, int) and reached >= self._replicas:
+        if (
+            not isinstance(touched, Exception)
+            and isinstance(reached, int)
+            and reached >= self._replicas
+        ):
             return answers
         return [_short_of(self._replicas, answer) for answer in answers]
 

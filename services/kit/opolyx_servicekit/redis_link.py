@@ -33,7 +33,7 @@ Value = bytes | str | int
 _MOST_A_PIPELINE: Final = 200
 _FIRST_PAUSE_S: Final = 0.02
 _LONGEST_PAUSE_S: Final = 0.5
-_COPY_MS: Final = 1_000
+_COPY_PART: Final = 0.2  # of a job's time: less than an answer is waited for
 # Codes of Redis for "not now": nothing was done. In scripts they stand within the message.
 _NOT_NOW: Final = re.compile(
     r"(?:^|-)(?:LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|NOREPLICAS)\b"
@@ -254,7 +254,8 @@ class RedisLink:
         name = "" if node is None else node.name
         lane = self._lanes.get(name)
         if lane is None:
-            lane = self._lanes[name] = _Lane(self._client, name, self._replicas, self._begun)
+            copies = (self._replicas, int(self._timeout_seconds * _COPY_PART * 1_000))
+            lane = self._lanes[name] = _Lane(self._client, name, copies, self._begun)
             self._tasks.start(lane.run(), name=f"redis lane {name}")
         return lane
 
@@ -267,12 +268,12 @@ class _Lane:
     """The jobs of one node, and the task that sends them."""
 
     def __init__(
-        self, client: Client, name: str, replicas: int, begun: Callable[[_Job], None]
+        self, client: Client, name: str, copies: tuple[int, int], begun: Callable[[_Job], None]
     ) -> None:
         self._client = client
         self._begun = begun
         self._name = name
-        self._replicas = replicas
+        self._replicas, self._copy_ms = copies
         self._jobs: deque[_Job] = deque()
         self._wake = asyncio.Event()
         self._away = False
@@ -369,7 +370,7 @@ class _Lane:
         pipeline.execute_command("SET", f"{_tagged_like(key)}:touched", 1, "PX", 1)
         node = _node_of(self._client, key)
         where = {} if node is None else {"target_nodes": node}
-        pipeline.execute_command("WAIT", self._replicas, _COPY_MS, **where)
+        pipeline.execute_command("WAIT", self._replicas, self._copy_ms, **where)
         return True
 
     def _open(self, job: _Job, answer: Any) -> bool:

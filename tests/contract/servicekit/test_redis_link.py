@@ -337,8 +337,9 @@ async def test_what_a_replica_has_survives_the_loss_of_its_master(tmp_path: Path
             lost, heir = cluster.servers[0], cluster.replicas[0]
             lost.kill()
             await until(lambda: b"master" in role(heir))
-            lost.start()  # as the replica of its heir
             mine = [key for key in keys if slot_of(key) < 5_000]
+            await eventually_read(link, mine[0])
+            lost.start()  # as the replica of its heir
             before = {key: len(put[key]) for key in mine}
             await until(lambda: all(len(put[key]) > before[key] for key in mine))
             stop.set()
@@ -359,6 +360,17 @@ async def until(done: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.1)
     pytest.fail("it does not come to pass")
+
+
+async def eventually_read(link: RedisLink, key: str) -> None:
+    """Read once it is possible."""
+    for _ in range(10):
+        try:
+            await link.call("HLEN", key)
+        except ServiceError:
+            continue
+        return
+    pytest.fail("it can't be read")
 
 
 async def eventually_put(link: RedisLink, key: str, field: int) -> None:

@@ -134,8 +134,11 @@ class _Pool:
             while node := node // 2:
                 self._settle(node)
 
-    def within(self, anchor: Ticket, window: int) -> Iterator[Ticket]:
-        """One ticket of each other person within the window of ratings, longest waiting first."""
+    def within(self, anchor: Ticket, window: int, *, among_bots: bool = False) -> Iterator[Ticket]:
+        """One ticket of each other person within the window of ratings, longest waiting first.
+
+        With `among_bots`, one that allows bots.
+        """
         met = {anchor.player_id}
         nodes = [(self._first[node], node) for node in self._nodes(anchor.rating, window)]
         heapify(nodes)
@@ -146,7 +149,9 @@ class _Pool:
             if node < self._count:
                 for child in (2 * node, 2 * node + 1):
                     heappush(nodes, (self._first[child], child))
-            elif (ticket := self._tickets[rank]).player_id not in met:
+                continue
+            ticket = self._tickets[rank]
+            if ticket.player_id not in met and (ticket.allow_bots or not among_bots):
                 met.add(ticket.player_id)
                 yield ticket
 
@@ -176,12 +181,13 @@ def _pools(tickets: Sequence[Ticket]) -> list[_Pool]:
 
 def _table_for(anchor: Ticket, pool: _Pool, now_ms: int, rules: MatchRules) -> Table | None:
     wanted = anchor.seats - 1
-    others = list(islice(pool.within(anchor, window_of(anchor, now_ms, rules)), wanted))
+    window = window_of(anchor, now_ms, rules)
+    others = list(islice(pool.within(anchor, window), wanted))
     if len(others) == wanted:
         return _table(anchor, others)
     if not anchor.allow_bots or now_ms - anchor.since_ms < rules.bots_after_ms:
         return None
-    return _table(anchor, [ticket for ticket in others if ticket.allow_bots])
+    return _table(anchor, list(pool.within(anchor, window, among_bots=True)))
 
 
 def _table(anchor: Ticket, others: list[Ticket]) -> Table:

@@ -182,6 +182,7 @@ async def test_bots_that_join_by_themselves_are_in_one_game(mm: Running) -> None
     assert "ALREADY_PLAYING" == reason_of(caught.value)
 
 
+@pytest.mark.timeout(240)
 async def test_many_offered_bots_play_many_games_within_their_capacity(
     mm: Running, peers: Peers
 ) -> None:

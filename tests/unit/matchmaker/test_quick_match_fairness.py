@@ -4,20 +4,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import quick_match_plot
 from opolyx_matchmaker.quick_match import MatchRules, Table, Ticket, find_tables, window_of
 from quick_match_simulation import POPULATIONS, Outcome, Population, Wish, default_rules, simulate
 
+pytestmark = pytest.mark.timeout(240)  # any searches, on a busy machine
+
 RULES: Final = MatchRules(window=100, widen_per_second=10, window_cap=400, bots_after_ms=30_000)
 NOW_MS: Final = 100_000
 UNHURRIED: Final = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
+ALIKE: Final[Any] = {"ruleset": "classic@full", "seats": 4, "rating": 900}
 SEARCHES: Final = st.lists(
     st.builds(
         Ticket,
@@ -69,7 +72,17 @@ def passed_over(tables: list[Table], left: list[Ticket]) -> Iterator[tuple[Ticke
                 yield ticket, table
 
 
+TWICE_IN_THE_QUEUE: Final = [
+    Ticket(ticket_id=1, player_id="p_1", since_ms=50_000, allow_bots=True, **ALIKE),
+    Ticket(ticket_id=2, player_id="p_2", since_ms=50_000, **ALIKE),
+    Ticket(ticket_id=3, player_id="p_2", since_ms=70_000, allow_bots=True, **ALIKE),
+    Ticket(ticket_id=4, player_id="p_3", since_ms=70_001, allow_bots=True, **ALIKE),
+]
+"""One player with two tickets, of which only the younger allows bots."""
+
+
 @settings(UNHURRIED, max_examples=300)
+@example(TWICE_IN_THE_QUEUE)
 @given(SEARCHES)
 def test_nobody_who_waited_longer_is_passed_over(tickets: list[Ticket]) -> None:
     tables = find_tables(tickets, NOW_MS, RULES)

@@ -1,4 +1,4 @@
-"""What the wheels hold and declare, built as they are here without any index. Case A-36."""
+"""What the wheels hold and declare, built as they are here without any index."""
 
 import email
 import tomllib
@@ -36,6 +36,7 @@ def requirements(wheel: Path) -> dict[str, Requirement]:
 def test_each_wheel_takes_one_name_and_no_generated_module_is_bare(
     wheels: dict[str, Path],
 ) -> None:
+    """Case A-36; `make sdk-check` installs them at both ends of what they declare."""
     tops = {name: top_level(wheel) for name, wheel in wheels.items()}
 
     assert {

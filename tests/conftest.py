@@ -1,5 +1,6 @@
-"""What holds for every test: the `--update-golden` option, and nothing is skipped in CI."""
+"""What holds for every test: the `--update-golden` option, logs, and nothing is skipped in CI."""
 
+import logging
 import os
 from collections.abc import Generator
 
@@ -24,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def update_golden(request: pytest.FixtureRequest) -> bool:
     """True if the golden files are to be rewritten: `make golden`."""
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True)
+def warnings_are_logged() -> None:
+    """A server that an earlier test embedded has set the process's level to its own."""
+    logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.hookimpl(wrapper=True)

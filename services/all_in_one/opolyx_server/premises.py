@@ -28,7 +28,7 @@ def held_directory(path: Path) -> Iterator[None]:
         CannotStart: another server holds it, or it can't be used.
     """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise CannotStart(f"can't use the data directory {path}: {error.strerror}") from error

@@ -6,6 +6,8 @@ log back in the background so that no commit pays for it.
 """
 
 import asyncio
+import contextlib
+import os
 import sqlite3
 import threading
 from collections import deque
@@ -86,7 +88,7 @@ class SqliteFile:
         """Open the file, made if absent, and start the threads.
 
         Args:
-            path: its directory is made if absent.
+            path: made for its owner's eyes only, and its directory, if absent.
             synchronous: FULL survives a power cut; NORMAL a killed process only.
             most_waiting: writes, and reads, that may wait; one more is refused with `StoreBusy`.
             busy_timeout_ms: how long to wait for another process that writes.
@@ -95,6 +97,7 @@ class SqliteFile:
             sqlite3.Error: it can't be opened.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
+        _make_private(path)
         self.path = path
         self._most_waiting = most_waiting
         self._busy_timeout_ms = busy_timeout_ms
@@ -306,6 +309,15 @@ def _checkpoint(connection: sqlite3.Connection, mode: str) -> None:
         connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchall()
     except sqlite3.Error as error:  # a later one will do
         _log.warning("store_checkpoint_failed", mode=mode, error=str(error))
+
+
+def _make_private(path: Path) -> None:
+    """Make the file, if absent, for its owner alone; the files beside it take after it.
+
+    What can't be done here SQLite says when it opens the file.
+    """
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, jobs: list[_Job[object]]) -> None:

@@ -54,6 +54,15 @@ class Gate:
         return task
 
 
+async def test_nobody_else_on_the_machine_can_read_what_is_stored(file: SqliteFile) -> None:
+    await file.write(add("secret"))
+
+    stored = sorted(file.path.parent.iterdir())
+
+    assert ["store.db", "store.db-shm", "store.db-wal"] == [path.name for path in stored]
+    assert {0o600} == {path.stat().st_mode & 0o777 for path in stored}
+
+
 async def test_a_write_returns_its_result_and_is_read_at_once(file: SqliteFile) -> None:
     assert await file.write(add("a")) == 1
     assert await file.write(add("b")) == 2

@@ -5,6 +5,7 @@ import os
 from collections.abc import Generator
 
 import pytest
+import structlog
 from hypothesis import settings
 
 # The suite's own timeout bounds an example; a slow machine is no failure.
@@ -28,9 +29,10 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def warnings_are_logged() -> None:
-    """A server that an earlier test embedded has set the process's level to its own."""
+def usual_logs() -> None:
+    """A server that an earlier test embedded has set the process's logs to its own."""
     logging.getLogger().setLevel(logging.WARNING)
+    structlog.reset_defaults()
 
 
 @pytest.hookimpl(wrapper=True)

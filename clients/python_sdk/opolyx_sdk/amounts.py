@@ -24,6 +24,17 @@ def amount_text(amount: int, ruleset: str = "", language: str = "en") -> str:
     return f"{sign}{_grouped(size, language)}k"
 
 
+def number_text(number: int, language: str = "en") -> str:
+    """A whole number, digits grouped by the language's custom: 1,234,567 is 12,34,567 in Hindi.
+
+    Raises:
+        ValueError: numbers can't be written in this language.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"no numbers in {language!r}; there are {', '.join(LANGUAGES)}")
+    return f"{'-' if number < 0 else ''}{_grouped(abs(number), language)}"
+
+
 def _in_myriads(ruleset: str) -> bool:
     return ruleset in RULESETS and MYRIADS[RULESETS[ruleset][0]]
 

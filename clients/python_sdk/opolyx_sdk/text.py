@@ -1,10 +1,11 @@
-"""Events as English sentences, for terminals and logs."""
+"""Events as sentences, for terminals and logs, in every language that there are texts in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from opolyx_sdk import events as e
+from opolyx_sdk.amounts import amount_text
 from opolyx_sdk.enums import (
     CashCause,
     EndCause,
@@ -15,6 +16,7 @@ from opolyx_sdk.enums import (
     ReleaseCause,
 )
 from opolyx_sdk.events import Event
+from opolyx_sdk.messages import Catalogue, catalogue
 from opolyx_sdk.names import card_name, square_name
 
 
@@ -28,6 +30,26 @@ class Table:
     ruleset: str = ""
     """The ruleset, "mode@edition"; names of squares and cards depend on it."""
 
+    language: str = "en"
+    """Of all texts: en, id, zh-Hant or hi."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The texts themselves.
+
+        Raises:
+            ValueError: there are none in this language.
+        """
+        return catalogue(self.language)
+
+    def text(self, key: str, /, **values: str | int) -> str:
+        """A text by its key with these values, see `opolyx_sdk.messages`."""
+        return self.catalogue.text(key, **values)
+
+    def money(self, amount: int) -> str:
+        """An amount of k; Fortune's in Chinese is in 萬."""
+        return amount_text(amount, self.ruleset, self.language)
+
     def who(self, seat: int | None) -> str:
         """The name of a seat; None is the bank."""
         if seat is None:
@@ -37,11 +59,11 @@ class Table:
 
     def where(self, square: int) -> str:
         """The name of a square."""
-        return square_name(square, self.ruleset)
+        return square_name(square, self.ruleset, self.language)
 
     def card(self, card: int) -> str:
         """The name of a card."""
-        return card_name(card, self.ruleset)
+        return card_name(card, self.ruleset, self.language)
 
 
 def describe(event: Event, table: Table) -> str:

@@ -1,4 +1,4 @@
-"""How fast the rules core, the stores and the leaderboards are: `make bench`, or `make bench-quick`.
+"""How fast the rules core, the server, the stores and the leaderboards are: `make bench`, or `make bench-quick`.
 
 Prints a table and asserts nothing: figures of two machines, or of two hours of a busy one, can't be
 compared. Compare lines of one run, or two commits measured in turn.
@@ -13,6 +13,7 @@ from typing import Final
 
 import bench_idle_streams
 import bench_leaderboards
+import bench_rooms
 import bench_stores
 from opolyx_rules import (
     RecordingChance,
@@ -133,6 +134,8 @@ def main() -> None:
         if chosen.only in name:
             rate = statistics.median(_rate(measure, seconds) for _ in range(runs))
             print(f"{name:38}{rate:12,.0f}{1e6 / rate:12.2f}{goal:>14}", flush=True)
+    if chosen.only in "rooms":
+        bench_rooms.run(quick=chosen.quick)
     if chosen.only in "leaderboards":
         bench_leaderboards.run(quick=chosen.quick)
     if chosen.only in "stores":

@@ -8,7 +8,8 @@
     │   ├── Unauthenticated      no token, or a bad one
     │   ├── PermissionDenied     not for this caller
     │   ├── NotFound             no such thing
-    │   └── FailedPrecondition   not in this state (precondition: kind and subject)
+    │   ├── FailedPrecondition   not in this state (precondition: kind and subject)
+    │   └── RequestLate          the request itself did not come in time
     └── EnvironmentFault         the same call may succeed later (retry_after_ms)
         ├── ResourceExhausted    a limit was reached
         └── Unavailable          the store or a peer is away, or the service drains
@@ -130,6 +131,12 @@ class FailedPrecondition(CallerError):
     """The thing is not in a state that allows this."""
 
     code = grpc.StatusCode.FAILED_PRECONDITION
+
+
+class RequestLate(CallerError):
+    """The call was opened, but its request did not come in time."""
+
+    code = grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 class EnvironmentFault(ServiceError):

@@ -1,8 +1,9 @@
 """The one interceptor of every server: access, errors, log context and metrics.
 
 Each handler is wrapped once, in a coroutine that serves both styles of handler (a generator, or
-one that calls `context.write`). Requests are parsed here rather than by gRPC, so that a caller is
-admitted before its bytes are looked at, and malformed ones are refused as its own mistake.
+one that calls `context.write`). Requests are read and parsed here rather than by gRPC, so that a
+caller is admitted before its bytes are waited for, nobody waits for them for ever, and malformed
+ones are refused as the caller's own mistake. So every handler is one of streams to gRPC.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
@@ -18,8 +20,9 @@ import structlog
 from google.rpc import status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 
-from opolyx_servicekit.access import AccessTable, is_infrastructure, set_principal
-from opolyx_servicekit.errors import InvalidArgument, ServiceError, Unavailable
+from opolyx_servicekit.access import AccessTable, Principal, is_infrastructure, set_principal
+from opolyx_servicekit.call_budget import CallBudget
+from opolyx_servicekit.errors import InvalidArgument, RequestLate, ServiceError, Unavailable
 from opolyx_servicekit.rpc_metrics import MethodMetrics, RpcMetrics
 from opolyx_servicekit.streams import was_cancelled
 
@@ -37,9 +40,25 @@ _Parse = Callable[[bytes], Any]
 class ServerInterceptor(grpc.aio.ServerInterceptor):
     """Admits callers, turns errors into statuses, binds log context and counts."""
 
-    def __init__(self, access: AccessTable, metrics: RpcMetrics) -> None:
-        """Guard a server with `access` and count in `metrics`."""
-        self._access = access
+    def __init__(
+        self,
+        access: AccessTable,
+        metrics: RpcMetrics,
+        *,
+        budget: CallBudget | None = None,
+        request_seconds: float = 10.0,
+        admit_peer: Callable[[Principal, Any], None] | None = None,
+    ) -> None:
+        """Guard a server.
+
+        Args:
+            access: who may call what.
+            metrics: where calls are counted.
+            budget: how many calls an account may make; any number if absent.
+            request_seconds: how long the one request of a call may take to come.
+            admit_peer: raises if the caller's connection, told by gRPC's context, is none for it.
+        """
+        self._rules = _Rules(access, budget or CallBudget(0, 0), request_seconds, admit_peer)
         self._metrics = metrics
         self._wrapped: dict[str, tuple[Any, Any]] = {}
 
@@ -65,7 +84,7 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
             request_streaming=handler.request_streaming,
             response_streaming=handler.response_streaming,
         )
-        guard = _Guard(method, self._access, metrics)
+        guard = _Guard(method, self._rules, metrics)
         parse = handler.request_deserializer or bytes
         serializer = handler.response_serializer
         if handler.response_streaming:
@@ -74,39 +93,46 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
         else:
             serve = handler.stream_unary if handler.request_streaming else handler.unary_unary
 
-        async def guarded(request: Any, context: Any) -> Any:
+        async def guarded(_: Any, context: Any) -> Any:
             return await guard.run(
                 serve,
-                request,
                 context,
                 parse,
                 handler.request_streaming,
                 handler.response_streaming,
             )
 
-        make = {
-            (False, False): grpc.unary_unary_rpc_method_handler,
-            (False, True): grpc.unary_stream_rpc_method_handler,
-            (True, False): grpc.stream_unary_rpc_method_handler,
-            (True, True): grpc.stream_stream_rpc_method_handler,
-        }[handler.request_streaming, handler.response_streaming]
+        make = (
+            grpc.stream_stream_rpc_method_handler
+            if handler.response_streaming
+            else grpc.stream_unary_rpc_method_handler
+        )
         return make(guarded, request_deserializer=None, response_serializer=serializer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What every call must keep to."""
+
+    access: AccessTable
+    budget: CallBudget
+    request_seconds: float
+    admit_peer: Callable[[Principal, Any], None] | None
 
 
 class _Guard:
     """Runs the calls of one method."""
 
-    def __init__(self, method: str, access: AccessTable, metrics: MethodMetrics) -> None:
+    def __init__(self, method: str, rules: _Rules, metrics: MethodMetrics) -> None:
         self._method = method
         self._domain = domain_of(method)
-        self._access = access
+        self._rules = rules
         self._metrics = metrics
         self._quiet = is_infrastructure(method)
 
     async def run(
         self,
         serve: _Serve,
-        request: Any,
         context: Any,
         parse: _Parse,
         request_streaming: bool,
@@ -118,10 +144,7 @@ class _Guard:
         try:
             self._admit(context)
             counted = RpcContext(context, parse, self._metrics)
-            if request_streaming:
-                message: Any = _Requests(counted)
-            else:
-                message = counted.parsed(request)
+            message = _Requests(counted) if request_streaming else await self._only(counted)
             response = await serve(message, counted)
             code = _code_of(context, grpc.StatusCode.OK)
             if not response_streaming and code is grpc.StatusCode.OK:
@@ -157,10 +180,28 @@ class _Guard:
     def _admit(self, context: Any) -> None:
         metadata = context.invocation_metadata() or ()
         structlog.contextvars.bind_contextvars(rpc=self._method, request_id=_request_id(metadata))
-        principal = self._access.admit(self._method, metadata)
-        set_principal(principal)
+        principal = self._rules.access.admit(self._method, metadata)
         if principal is not None:
             structlog.contextvars.bind_contextvars(subject=principal.subject, role=principal.role)
+            if self._rules.admit_peer is not None:
+                self._rules.admit_peer(principal, context)
+        self._rules.budget.take(self._method, principal)
+        set_principal(principal)
+
+    async def _only(self, counted: "RpcContext") -> Any:
+        """The request of a method that has one."""
+        try:
+            async with asyncio.timeout(self._rules.request_seconds):
+                message = await counted.read()
+        except TimeoutError:
+            raise RequestLate(
+                "LIMIT",
+                "the request did not come in time",
+                metadata={"limit": "request_seconds", "value": self._rules.request_seconds},
+            ) from None
+        if message is grpc.aio.EOF:
+            raise InvalidArgument("INVALID_FIELD", "there is no request")
+        return message
 
 
 class RpcContext:

@@ -6,6 +6,7 @@ from typing import Final
 import grpc
 
 from opolyx_servicekit.tokens import TokenSigner
+from opolyx_servicekit.tracing import CallsTraced, tracing
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
 _ROLE: Final = "service"
@@ -30,10 +31,11 @@ def open_channel(address: str, ca_file: Path | None) -> grpc.aio.Channel:
     Raises:
         OSError: the file can't be read.
     """
+    between = [CallsTraced()] if tracing() else None
     if ca_file is None:
-        return grpc.aio.insecure_channel(address, options=_OPTIONS)
+        return grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=between)
     credentials = grpc.ssl_channel_credentials(ca_file.read_bytes())
-    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
+    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS, interceptors=between)
 
 
 class ServiceToken:

@@ -17,6 +17,7 @@ from opolyx_servicekit.errors import ServiceError
 from opolyx_servicekit.logs import configure_logs
 from opolyx_servicekit.server import run
 from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.tracing import traced_to
 
 _log = structlog.get_logger(__name__)
 
@@ -56,8 +57,10 @@ def run_command(read_settings: Callable[[], _Settings], work: Callable[[_Setting
             sys.stderr.write(f"setting {name}: {problem['msg']}\n")
         return _USAGE
     configure_logs(form=settings.log_format, level=settings.log_level)
+    service = read_settings.__module__.partition(".")[0].replace("_", "-")
     try:
-        return work(settings)
+        with traced_to(settings.traces_endpoint, service, settings.traces_ratio):
+            return work(settings)
     except (OSError, ValueError, sqlite3.Error, ServiceError) as error:
         _log.error("service_failed", error=str(error))
         _log.debug("service_failed_at", exc_info=True)

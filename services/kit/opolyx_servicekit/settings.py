@@ -86,6 +86,12 @@ class ServiceSettings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The lowest level that is logged."""
 
+    traces_endpoint: str | None = None
+    """URL of a collector of traces, OTLP over gRPC, `http://` without TLS; none if absent."""
+
+    traces_ratio: float = Field(default=0.05, ge=0, le=1)
+    """The share of traces that is kept, where there is a collector."""
+
     reflection: bool = False
     """Whether the server describes its services to tools such as grpcurl."""
 

@@ -7,11 +7,11 @@ from opolyx_engine.command import COMMAND_ID_REUSED, TOO_FAST, Answer, Command
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import BUILT_IN, PERSON, GameHeader, Holder, HouseOptions
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.rates import Bucket, Buckets
 from opolyx_engine.recent_commands import MOST_KEPT, RecentCommands
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.update_ring import UpdateRing
 from opolyx_rules.actions import BUY_BY, ROLL_BY, Action
+from opolyx_servicekit.rates import Bucket, Buckets
 
 
 def command(command_id: str, action: Action) -> Command:

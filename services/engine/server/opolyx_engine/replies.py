@@ -4,10 +4,10 @@ import structlog
 
 from opolyx_engine.command import TOO_FAST, Answer, Command
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.rates import Bucket
 from opolyx_engine.settings import EngineSettings
 from opolyx_rules.actions import KIND, NAMES
 from opolyx_rules.reasons import Refusal
+from opolyx_servicekit.rates import Bucket
 
 _log = structlog.get_logger(__name__)
 

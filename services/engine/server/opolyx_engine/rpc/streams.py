@@ -13,11 +13,11 @@ import structlog
 from opolyx_engine.errors import draining, too_many, too_often
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.outbox import Outbox
-from opolyx_engine.rates import Buckets
 from opolyx_engine.rpc.frames import draining_frame
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import Unauthenticated
+from opolyx_servicekit.rates import Buckets
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)

@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Final, Self
 
 import grpc
-import structlog
 from pydantic import SecretStr
 
 from opolyx_engine.service import EngineService
@@ -29,7 +28,7 @@ from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
 from opolyx_server.premises import CannotStart, check_address, held_directory
 from opolyx_server.serve import serve_until_stopped
 from opolyx_servicekit.key_set import ensure_keys
-from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.logs import borrowed_logs
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.sqlite_file import SqliteFile
@@ -147,8 +146,7 @@ class EmbeddedServer:
         )
 
     async def _start(self, stack: AsyncExitStack) -> None:
-        if not structlog.is_configured():
-            configure_logs(level=_QUIET)
+        stack.enter_context(borrowed_logs.at(_QUIET))
         check_address(self._listen)
         stack.enter_context(held_directory(self._data_dir))
         public_keys = self._keys()
@@ -160,7 +158,7 @@ class EmbeddedServer:
         )
         settings = self._settings()
         progression = await self._progression(file, channel, metrics)
-        matchmaker = await self._matchmaker(file, channel)
+        matchmaker = await self._matchmaker(file, channel, metrics)
         verifier = TokenVerifier(
             public_keys, roles=matchmaker.roles, is_revoked=matchmaker.is_revoked
         )
@@ -237,13 +235,16 @@ class EmbeddedServer:
             token=lambda: self._token("s_progression", "service"),
         )
 
-    async def _matchmaker(self, file: SqliteFile, channel: grpc.aio.Channel) -> MatchmakerService:
+    async def _matchmaker(
+        self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics
+    ) -> MatchmakerService:
         return MatchmakerService(
             MatchmakerSettings(),
             store=await MatchmakerStore.open(file),
             engine=channel,
             progression=channel,
             signer=self._signed_by(),
+            registry=metrics.registry,
         )
 
     def _token(self, subject: str, role: str) -> str:

@@ -3,11 +3,14 @@
 import logging
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from typing import Any, Final, Literal, TextIO
 
 import structlog
 from structlog.typing import Processor
+
+from opolyx_servicekit.tracing import add_trace_ids
 
 _JWT: Final = re.compile(r"eyJ[\w-]{5,}\.[\w-]+\.[\w-]*")
 _BEARER: Final = re.compile(r"(?i)\b(bearer )[\w.~+/=-]{8,}")
@@ -48,6 +51,49 @@ def configure_logs(
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(number)
+    logging.captureWarnings(True)
+
+
+class BorrowedLogs:
+    """The process's logs, set for as long as a server runs in a program that has set none.
+
+    Servers may overlap: the first sets them, the last puts back what was there before.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is borrowed."""
+        self._borrowers = 0
+        self._handlers: list[logging.Handler] = []
+        self._level = logging.WARNING
+
+    @contextmanager
+    def at(self, level: str) -> Iterator[None]:
+        """Log from `level` on for the length of a block, unless the program has its own logs."""
+        if structlog.is_configured() and not self._borrowers:
+            yield
+            return
+        if not self._borrowers:
+            root = logging.getLogger()
+            self._handlers, self._level = root.handlers[:], root.level
+            configure_logs(level=level)
+        self._borrowers += 1
+        try:
+            yield
+        finally:
+            self._borrowers -= 1
+            if not self._borrowers:
+                self._give_back()
+
+    def _give_back(self) -> None:
+        root = logging.getLogger()
+        root.handlers[:] = self._handlers
+        root.setLevel(self._level)
+        logging.captureWarnings(False)
+        structlog.reset_defaults()
+
+
+borrowed_logs: Final = BorrowedLogs()
+"""Those of this process."""
 
 
 class RedactedRenderer:
@@ -70,6 +116,7 @@ def redacted(text: str) -> str:
 def _shared() -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
+        add_trace_ids,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.PositionalArgumentsFormatter(),

@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ import structlog
 from google.rpc import status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 
+from opolyx_servicekit import tracing
 from opolyx_servicekit.access import AccessTable, Principal, is_infrastructure, set_principal
 from opolyx_servicekit.call_budget import CallBudget
 from opolyx_servicekit.errors import InvalidArgument, RequestLate, ServiceError, Unavailable
@@ -29,6 +31,7 @@ from opolyx_servicekit.streams import was_cancelled
 _log = structlog.get_logger(__name__)
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_LONGEST_GAME_ID: Final = 64
 _VERSION: Final = re.compile(r"\.v\d+\w*$")
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
@@ -94,13 +97,14 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
             serve = handler.stream_unary if handler.request_streaming else handler.unary_unary
 
         async def guarded(_: Any, context: Any) -> Any:
-            return await guard.run(
-                serve,
-                context,
-                parse,
-                handler.request_streaming,
-                handler.response_streaming,
-            )
+            with guard.traced(context):
+                return await guard.run(
+                    serve,
+                    context,
+                    parse,
+                    handler.request_streaming,
+                    handler.response_streaming,
+                )
 
         make = (
             grpc.stream_stream_rpc_method_handler
@@ -130,6 +134,12 @@ class _Guard:
         self._metrics = metrics
         self._quiet = is_infrastructure(method)
 
+    def traced(self, context: Any) -> AbstractContextManager[Any]:
+        """The span of a call; health and reflection have none."""
+        if self._quiet or not tracing.tracing():
+            return nullcontext()
+        return tracing.served(self._method, context.invocation_metadata() or ())
+
     async def run(
         self,
         serve: _Serve,
@@ -151,7 +161,7 @@ class _Guard:
                 self._metrics.sent.inc()
             return response
         except asyncio.CancelledError:
-            code = grpc.StatusCode.CANCELLED
+            code = _code_of_cancelled(context)
             if was_cancelled():
                 raise
             # A handler let another task's cancellation escape: gRPC would never answer.
@@ -176,6 +186,7 @@ class _Guard:
             await context.abort(code, "internal error")
         finally:
             self._metrics.handled(code, time.perf_counter() - started)
+            tracing.ended(code)
 
     def _admit(self, context: Any) -> None:
         metadata = context.invocation_metadata() or ()
@@ -201,6 +212,8 @@ class _Guard:
             ) from None
         if message is grpc.aio.EOF:
             raise InvalidArgument("INVALID_FIELD", "there is no request")
+        if game_id := getattr(message, "game_id", ""):  # the call's log lines say which game
+            structlog.contextvars.bind_contextvars(game_id=game_id[:_LONGEST_GAME_ID])
         return message
 
 
@@ -292,6 +305,13 @@ def _code_of(context: Any, default: grpc.StatusCode) -> grpc.StatusCode:
     if code is None:
         return default
     return code if isinstance(code, grpc.StatusCode) else _CODES.get(code, default)
+
+
+def _code_of_cancelled(context: Any) -> grpc.StatusCode:
+    """Whether the caller went away or its time was over: gRPC cancels the handler for both."""
+    left = context.time_remaining()
+    out_of_time = left is not None and left <= 0
+    return grpc.StatusCode.DEADLINE_EXCEEDED if out_of_time else grpc.StatusCode.CANCELLED
 
 
 def _request_id(metadata: Any) -> str:

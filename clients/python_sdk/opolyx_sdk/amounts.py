@@ -35,6 +35,14 @@ def number_text(number: int, language: str = "en") -> str:
     return f"{'-' if number < 0 else ''}{_grouped(abs(number), language)}"
 
 
+def share_text(basis_points: int, language: str = "en") -> str:
+    """A share in percent, as exact as it is: 250 basis points are 2.5%, in Indonesian 2,5%."""
+    whole, rest = divmod(abs(basis_points), 100)
+    point = "," if language == "id" else "."
+    part = f"{point}{rest:02}".rstrip("0") if rest else ""
+    return f"{'-' if basis_points < 0 else ''}{number_text(whole, language)}{part}%"
+
+
 def _in_myriads(ruleset: str) -> bool:
     return ruleset in RULESETS and MYRIADS[RULESETS[ruleset][0]]
 

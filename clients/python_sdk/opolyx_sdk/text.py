@@ -1,74 +1,32 @@
-"""Events as sentences, for terminals and logs, in every language that there are texts in."""
+"""What happened, what may be done and why not, as sentences in every language of the catalogue."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from opolyx_sdk import actions as a
 from opolyx_sdk import events as e
+from opolyx_sdk.actions import Action
 from opolyx_sdk.amounts import amount_text
-from opolyx_sdk.enums import (
-    CashCause,
-    EndCause,
-    God,
-    JailCause,
-    MoveManner,
-    PropertyCause,
-    ReleaseCause,
-)
+from opolyx_sdk.enums import CashCause, MoveManner, OpenEnum, PropertyCause, ReleaseCause
 from opolyx_sdk.events import Event
-from opolyx_sdk.messages import Catalogue, catalogue
-from opolyx_sdk.names import card_name, square_name
+from opolyx_sdk.messages.patterns import Value
+from opolyx_sdk.messages.table import Table
+from opolyx_sdk.profiles import Award
+from opolyx_sdk.refusals import Refusal
 
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Who sits at it, and what is printed on its board."""
-
-    names: Sequence[str]
-    """Names of the seats, in seat order."""
-
-    ruleset: str = ""
-    """The ruleset, "mode@edition"; names of squares and cards depend on it."""
-
-    language: str = "en"
-    """Of all texts: en, id, zh-Hant or hi."""
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """The texts themselves.
-
-        Raises:
-            ValueError: there are none in this language.
-        """
-        return catalogue(self.language)
-
-    def text(self, key: str, /, **values: str | int) -> str:
-        """A text by its key with these values, see `opolyx_sdk.messages`."""
-        return self.catalogue.text(key, **values)
-
-    def money(self, amount: int) -> str:
-        """An amount of k; Fortune's in Chinese is in 萬."""
-        return amount_text(amount, self.ruleset, self.language)
-
-    def who(self, seat: int | None) -> str:
-        """The name of a seat; None is the bank."""
-        if seat is None:
-            return "the bank"
-        known = seat < len(self.names) and self.names[seat]
-        return self.names[seat] if known else f"seat {seat}"
-
-    def where(self, square: int) -> str:
-        """The name of a square."""
-        return square_name(square, self.ruleset, self.language)
-
-    def card(self, card: int) -> str:
-        """The name of a card."""
-        return card_name(card, self.ruleset, self.language)
+__all__ = ["Table", "action_text", "award_text", "describe", "money", "narrate", "refusal_text"]
 
 
 def describe(event: Event, table: Table) -> str:
-    """The event as a sentence without a full stop."""
-    return _SENTENCES[type(event)](event, table)
+    """The event as a sentence without a full stop; never raises, not for a newer event either."""
+    if isinstance(event, e.PropertyMoved):
+        return _moved_properties([event], table)
+    kind = type(event).__name__
+    values = table.values_of(event)
+    for wanted in _keys(event, f"event.{kind}"):
+        if table.catalogue.has(wanted):
+            return table.text(wanted, **values, **_more(event))
+    return table.text("event.unknown", what=_facts(kind, values, table))
 
 
 def narrate(events: Sequence[Event], table: Table) -> list[str]:
@@ -87,8 +45,7 @@ def narrate(events: Sequence[Event], table: Table) -> list[str]:
             given = []
         match event:
             case e.PropertyMoved(cause=PropertyCause.PURCHASE) if prices:
-                what = table.where(event.square)
-                lines.append(f"{table.who(event.taker)} buys {what} for {money(prices.pop(0))}")
+                lines.append(_moved_properties([event], table, price=prices.pop(0)))
             case e.DebtOpened(seat=seat) if seat in charged:
                 pass  # the rent says it
             case e.PropertyMoved(cause=cause) if cause is not PropertyCause.AUCTION:
@@ -100,9 +57,93 @@ def narrate(events: Sequence[Event], table: Table) -> list[str]:
     return lines
 
 
+def refusal_text(refusal: Refusal, table: Table) -> str:
+    """Why an action was refused, to the player who asked; with the numbers where they help."""
+    reason = refusal.reason.name.lower()
+    values = _numbers(refusal, table)
+    if reason != "unspecified" and table.catalogue.fits(f"refusal_with.{reason}", values):
+        return table.text(f"refusal_with.{reason}", **values)
+    if table.catalogue.has(f"refusal.{reason}"):
+        return table.text(f"refusal.{reason}")
+    what = _facts(refusal.rule_id, values, table)
+    return table.text("refusal.other_with", what=what) if what else table.text("refusal.other")
+
+
+def action_text(action: Action, table: Table) -> str:
+    """What an action does, as the words on a button."""
+    kind = type(action).__name__
+    values = table.values_of(action)
+    key = f"action.{kind}"
+    if isinstance(action, a.ChooseBus):
+        key = table.catalogue.first(f"{key}.{values['move']}", f"{key}.other")
+    if table.catalogue.has(key):
+        return table.text(key, **values)
+    return table.text("action.unknown", what=_facts(kind, values, table))
+
+
+def award_text(award: Award, table: Table) -> str:
+    """An award's terms, or the reason for its zero."""
+    if award.terms:
+        return table.listed(
+            f"{table.called('award', term.kind.name.lower())} {term.xp:+}" for term in award.terms
+        )
+    reason = award.zero_reason.name.lower()
+    return table.called("award", reason) if award.zero_reason else ""
+
+
 def money(amount: int) -> str:
-    """An amount of k."""
-    return f"{amount:,}k"
+    """An amount of k in English; `Table.money` has it in each language."""
+    return amount_text(amount)
+
+
+# --- Events -------------------------------------------------------------------------------------
+
+
+def _keys(event: Event, key: str) -> Iterator[str]:
+    """Keys of the texts that fit an event, the closest first."""
+    match event:
+        case e.CashMoved(payer=None):
+            key += ".gets"
+        case e.CashMoved(payee=None):
+            key += ".pays"
+        case e.CashMoved():
+            key += ".hands"
+        case e.AuctionEnded(winner=winner):
+            key += ".unsold" if winner is None else ".sold"
+        case e.WagerRolled(payout=payout):
+            key += ".hit" if payout else ".miss"
+    for field in _VARIANT_FIELDS:
+        variant = getattr(event, field, None)
+        if isinstance(variant, OpenEnum):
+            yield f"{key}.{variant.name.lower()}"
+            yield f"{key}.other"
+    yield key
+
+
+def _more(event: Event) -> dict[str, Value]:
+    """What a text may say besides the event's fields."""
+    if isinstance(event, e.DiceRolled):
+        return {"double": "yes" if event.die1 == event.die2 else "no"}
+    return {}
+
+
+def _moved_properties(
+    events: Sequence[e.PropertyMoved], table: Table, *, price: int | None = None
+) -> str:
+    """What went from one to the other at once."""
+    first = events[0]
+    values: dict[str, Value] = {
+        "squares": table.listed(table.where(event.square) for event in events),
+        "count": len(events),
+        "giver": table.who(first.giver),
+        "taker": table.who(first.taker),
+    }
+    if price is not None:
+        return table.text("event.PropertyMoved.bought", **values, price=table.money(price))
+    if first.taker is None:
+        return table.text("event.PropertyMoved.loses", **values)
+    how = "gets" if first.giver is None else "hands"
+    return table.text(f"event.PropertyMoved.{how}", **values)
 
 
 def _is_quiet(event: Event) -> bool:
@@ -131,6 +172,9 @@ def _goes_along(event: Event, first: e.PropertyMoved) -> bool:
     )
 
 
+_VARIANT_FIELDS: Final = ("cause", "manner", "god")
+"""Fields by which an event has several texts."""
+
 _LAST_ROUNDS: Final = 3
 """A mortgage that lapses is told of when so many rounds are left."""
 
@@ -149,180 +193,27 @@ _TOLD_ELSEWHERE: Final = frozenset(
         CashCause.FORFEIT,
     }
 )
-_CAUSES: Final[dict[CashCause, str]] = {
-    CashCause.UNSPECIFIED: "for some reason",
-    CashCause.SALARY: "for passing Start",
-    CashCause.LANDING_BONUS: "for stopping on Start",
-    CashCause.PURCHASE: "for a property",
-    CashCause.AUCTION: "for a property won in an auction",
-    CashCause.RENT: "in rent",
-    CashCause.RENT_TAX: "in rent tax",
-    CashCause.TAX: "in tax",
-    CashCause.CARD: "by a card",
-    CashCause.BAIL: "in bail",
-    CashCause.BUILD: "for a building",
-    CashCause.SELL_BUILDING: "for a building sold",
-    CashCause.MORTGAGE: "for a mortgage",
-    CashCause.REDEEM: "to redeem a mortgage",
-    CashCause.TRADE: "in a trade",
-    CashCause.WAGER_STAKE: "as the stake of a wager",
-    CashCause.WAGER_WIN: "for a wager won",
-    CashCause.EIGHT_BONUS: "for a roll of eight",
-    CashCause.FINANCING: "for a financed property",
-    CashCause.LIQUIDATION: "for property sold to the bank",
-    CashCause.FORFEIT: "that was left",
-    CashCause.START: "to start with",
-}
-_MANNERS: Final[dict[MoveManner, str]] = {
-    MoveManner.UNSPECIFIED: "moves",
-    MoveManner.WALK: "walks",
-    MoveManner.CARD_FORWARD: "is sent forward",
-    MoveManner.CARD_BACK: "is sent back",
-    MoveManner.JUMP: "jumps",
-    MoveManner.TELEPORT: "flies",
-    MoveManner.TO_JAIL: "is taken",
-}
-_JAILED: Final[dict[JailCause, str]] = {
-    JailCause.CARD: " by a card",
-    JailCause.DOUBLES: " for a third double",
-}
-_RELEASED: Final[dict[ReleaseCause, str]] = {
-    ReleaseCause.DOUBLE: " with a double",
-    ReleaseCause.BAIL: " on bail",
-    ReleaseCause.FORCED_BAIL: " on bail",
-    ReleaseCause.FREE: " for free",
-}
-_GODS: Final = {God.WEALTH: "the wealth god", God.MISFORTUNE: "the misfortune god"}
 
 
-def _god(god: God) -> str:
-    return _GODS.get(god, "a god")
+# --- Refusals -----------------------------------------------------------------------------------
 
 
-def _dice(event: e.DiceRolled, t: Table) -> str:
-    third = {0: "", 4: " and the bus", 5: " and an X"}.get(event.third, f" and {event.third}")
-    double = ", a double" if event.die1 == event.die2 else ""
-    return f"{t.who(event.seat)} rolls {event.die1} + {event.die2}{third}{double}"
+def _numbers(refusal: Refusal, table: Table) -> dict[str, Value]:
+    """A refusal's numbers as texts; what the move would cost is `needed`, whatever it is for."""
+    numbers: dict[str, Any] = dict(refusal.numbers)
+    if "needed" not in numbers:
+        costs = [numbers[name] for name in _COSTS if name in numbers]
+        numbers.update({"needed": costs[0]} if costs else {})
+    if "retry_after_ms" in numbers:
+        numbers["seconds"] = max(1, -(-numbers["retry_after_ms"] // 1000))
+    return {name: table.shown(name, value) for name, value in numbers.items()}
 
 
-def _cash(event: e.CashMoved, t: Table) -> str:
-    cause = _CAUSES[event.cause]
-    amount = money(event.amount)
-    if event.payer is None:
-        return f"{t.who(event.payee)} gets {amount} {cause}"
-    if event.payee is None:
-        return f"{t.who(event.payer)} pays {amount} {cause}"
-    return f"{t.who(event.payer)} pays {t.who(event.payee)} {amount} {cause}"
+def _facts(what: str, values: dict[str, Value], table: Table) -> str:
+    """Whatever is known of what this version has no text for."""
+    known = [f"{name} {value}" for name, value in values.items()]
+    return table.listed([one for one in (what, *known) if one])
 
 
-def _moved_properties(events: Sequence[e.PropertyMoved], t: Table) -> str:
-    """What went from one to the other at once."""
-    what = ", ".join(t.where(event.square) for event in events)
-    giver, taker = events[0].giver, events[0].taker
-    if taker is None:
-        return f"{what} {'goes' if len(events) == 1 else 'go'} from {t.who(giver)} back to the bank"
-    return f"{t.who(taker)} gets {what} from {t.who(giver)}"
-
-
-def _auction_end(event: e.AuctionEnded, t: Table) -> str:
-    what = t.where(event.square)
-    if event.winner is None:
-        return f"nobody wants {what}"
-    return f"{t.who(event.winner)} wins {what} for {money(event.price)}"
-
-
-def _wager(event: e.WagerRolled, t: Table) -> str:
-    if event.payout:
-        return f"the die shows {event.die}: {t.who(event.seat)} wins {money(event.payout)}"
-    return f"the die shows {event.die}: {t.who(event.seat)} loses the stake"
-
-
-def _rent(event: e.RentCharged, t: Table) -> str:
-    who, owner = t.who(event.seat), t.who(event.owner)
-    return f"{who} owes {owner} {money(event.amount)} rent for {t.where(event.square)}"
-
-
-def _end(event: e.GameEnded, t: Table) -> str:
-    if event.cause is EndCause.ROUND_CAP:
-        return "the last round is over"
-    return "only one is left: the game is over"
-
-
-def _sentence(form: str) -> Callable[[Any, Table], str]:
-    """A sentence of a form that may name `who` (the seat), `where` (the square) and fields."""
-
-    def tell(event: Any, t: Table) -> str:  # noqa: ANN401 - one of the events, by its class
-        values: dict[str, object] = {
-            field: getattr(event, field) for field in event.__dataclass_fields__
-        }
-        if "seat" in values:
-            values["who"] = t.who(event.seat)
-        if "square" in values:
-            values["where"] = t.where(event.square)
-        for field in ("amount", "price", "owed", "paid", "opening_bid"):
-            if field in values:
-                values[field] = money(getattr(event, field))
-        for field in ("creditor", "recipient", "proposer"):
-            if field in values:
-                values[field] = t.who(getattr(event, field))
-        if "cause" in values:
-            values["cause"] = event.cause.name.lower().replace("_", " ")
-        return form.format_map(values)
-
-    return tell
-
-
-_SENTENCES: Final[dict[type[Event], Callable[[Any, Table], str]]] = {
-    e.GameStarted: lambda event, t: f"{t.who(event.first_seat)} has the first turn",
-    e.RoundStarted: _sentence("round {round} begins"),
-    e.TurnStarted: _sentence("{who} is on turn"),
-    e.TurnEnded: _sentence("{who} is done"),
-    e.DiceRolled: _dice,
-    e.TokenMoved: lambda event, t: (
-        f"{t.who(event.seat)} {_MANNERS[event.manner]} to {t.where(event.target)}"
-    ),
-    e.CashMoved: _cash,
-    e.PropertyMoved: lambda event, t: _moved_properties([event], t),
-    e.BuildingBuilt: _sentence("{who} builds level {level} on {where}"),
-    e.BuildingSold: _sentence("{who} sells a level of {where}, {level} left"),
-    e.PropertyMortgaged: _sentence("{who} mortgages {where}"),
-    e.PropertyRedeemed: _sentence("{who} redeems {where}"),
-    e.MortgageCounted: _sentence("{who} has {rounds_left} rounds left to redeem {where}"),
-    e.MortgageLapsed: _sentence("{who} loses {where}: its mortgage ran out"),
-    e.CardDrawn: lambda event, t: f"{t.who(event.seat)} draws a card: {t.card(event.card)}",
-    e.RentCharged: _rent,
-    e.Jailed: lambda event, t: f"{t.who(event.seat)} goes to jail{_JAILED.get(event.cause, '')}",
-    e.JailRollFailed: _sentence("{who} stays in jail after attempt {attempts}"),
-    e.Released: lambda event, t: f"{t.who(event.seat)} leaves jail{_RELEASED.get(event.cause, '')}",
-    e.PurchaseDeclined: _sentence("{who} declines {where}"),
-    e.AuctionStarted: _sentence("{where} is auctioned from {opening_bid}"),
-    e.BidPlaced: _sentence("{who} bids {amount}"),
-    e.BidPassed: _sentence("{who} passes ({cause})"),
-    e.BidVoided: _sentence("{who}'s bid of {amount} is void"),
-    e.AuctionEnded: _auction_end,
-    e.DebtOpened: _sentence("{who} owes {amount}"),
-    e.DebtRedirected: _sentence("{creditor} is out: {amount} of {who}'s debt go to the bank"),
-    e.DebtSettled: _sentence("{who} has settled a debt of {amount}"),
-    e.WagerPlaced: lambda event, t: (
-        f"{t.who(event.seat)} wagers on {', '.join(map(str, event.numbers))}"
-    ),
-    e.WagerRolled: _wager,
-    e.WagerDeclined: _sentence("{who} declines the wager"),
-    e.BusMoved: _sentence("{who} takes the bus for {steps} squares"),
-    e.SquareChosen: _sentence("{who} chooses {where}"),
-    e.GodArrived: lambda event, t: (
-        f"{_god(event.god)} comes to {t.who(event.seat)} until round {event.until_round}"
-    ),
-    e.GodLeft: lambda event, t: f"{_god(event.god)} leaves {t.who(event.seat)}",
-    e.PacketOpened: _sentence("{recipient} finds {amount} in {who}'s red packet"),
-    e.PropertyFinanced: _sentence("{who} finances {where} at {price}, due in round {due_round}"),
-    e.FinancingSettled: _sentence("{who} pays off {where} with {amount}"),
-    e.OfferMade: _sentence("{proposer} offers {recipient} a trade"),
-    e.OfferClosed: _sentence("offer {offer_id} is closed ({cause})"),
-    e.ClockRanOut: _sentence("{who}'s clock ran out"),
-    e.TurnSkipped: _sentence("{who}'s turn is skipped"),
-    e.Surrendered: _sentence("{who} surrenders ({cause})"),
-    e.Bankrupted: _sentence("{who} is bankrupt: owed {owed}, paid {paid}"),
-    e.Eliminated: _sentence("{who} is out of the game"),
-    e.GameEnded: _end,
-}
+_COSTS: Final = ("price", "stake", "owed", "bail", "cost")
+"""Names under which refusals have what a move would cost."""

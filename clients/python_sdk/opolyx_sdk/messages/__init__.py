@@ -1,6 +1,7 @@
 """Every text that people read, in each language: one catalogue, one file a language.
 
-Most callers want `opolyx_sdk.text.Table`, which knows a game's names and its language too:
+Most callers want `Table`, which knows a game's names and its language too, and `opolyx_sdk.text`,
+which tells events, refusals and actions:
 
     table = Table(["Ada", "Bruno"], "fortune@full", "zh-Hant")
     table.text("screen.your_turn")                  # a text by its key
@@ -23,9 +24,10 @@ from typing import Final
 
 from opolyx_sdk.messages.catalogue import Catalogue, catalogue
 from opolyx_sdk.messages.choice import language_of, preferred_language
+from opolyx_sdk.messages.table import Table
 from opolyx_sdk.names import LANGUAGES as _LANGUAGES
 
-__all__ = ["LANGUAGES", "Catalogue", "catalogue", "language_of", "preferred_language"]
+__all__ = ["LANGUAGES", "Catalogue", "Table", "catalogue", "language_of", "preferred_language"]
 
 LANGUAGES: Final = _LANGUAGES
 """Languages of all texts, BCP 47 tags: en, id, zh-Hant, hi."""

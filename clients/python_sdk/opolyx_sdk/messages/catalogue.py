@@ -1,13 +1,13 @@
 """The texts of one language, by key."""
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
 from typing import Final
 
 from opolyx_sdk.amounts import number_text
-from opolyx_sdk.messages.patterns import Pattern, Value, Voice, parse, written
+from opolyx_sdk.messages.patterns import Pattern, Value, Voice, parse, slots, written
 from opolyx_sdk.messages.plurals import category
 from opolyx_sdk.names import LANGUAGES
 
@@ -43,6 +43,12 @@ class Catalogue:
         """Whether there is such a text, in this language or in English."""
         return key in self._texts or (self._fallback is not None and self._fallback.has(key))
 
+    def fits(self, key: str, values: Collection[str]) -> bool:
+        """Whether there is such a text and these are all the values that it needs."""
+        if key not in self._texts:
+            return self._fallback is not None and self._fallback.fits(key, values)
+        return slots(self._pattern(key)) <= set(values)
+
     def text(self, key: str, /, **values: Value) -> str:
         """A text with these values.
 
@@ -56,13 +62,16 @@ class Catalogue:
         """
         if key not in self._texts:
             return self._fallback.text(key, **values) if self._fallback else key
-        if key not in self._patterns:
-            self._patterns[key] = parse(self._texts[key])
-        return written(self._patterns[key], values, self._voice)
+        return written(self._pattern(key), values, self._voice)
 
     def first(self, *keys: str) -> str:
         """The first of these keys that there is; the last if there is none."""
         return next((key for key in keys if self.has(key)), keys[-1])
+
+    def _pattern(self, key: str) -> Pattern:
+        if key not in self._patterns:
+            self._patterns[key] = parse(self._texts[key])
+        return self._patterns[key]
 
 
 @cache

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1copolyx/engine/v1/error.proto\x12\x10opolyx.engine.v1*\x9e\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x45RROR_REASON_GAME_NOT_FOUND\x10\x01\x12\x1b\n\x17\x45RROR_REASON_NOT_SEATED\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_NOT_WATCHABLE\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x04\x12\x1a\n\x16\x45RROR_REASON_GAME_OVER\x10\x05\x12\x1e\n\x1a\x45RROR_REASON_GAME_CONFLICT\x10\x06\x12\x1f\n\x1b\x45RROR_REASON_NO_RESERVATION\x10\x07\x12 \n\x1c\x45RROR_REASON_UNKNOWN_RULESET\x10\x08\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\t\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\n\x12\x17\n\x13\x45RROR_REASON_PAUSED\x10\x0b\x12\x1c\n\x18\x45RROR_REASON_SLOW_READER\x10\x0c\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\r\x12\x1b\n\x17\x45RROR_REASON_GAME_FAULT\x10\x0e\x12\x16\n\x12\x45RROR_REASON_TOKEN\x10\x0f\x12\x15\n\x11\x45RROR_REASON_ROLE\x10\x10\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x11\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1copolyx/engine/v1/error.proto\x12\x10opolyx.engine.v1*\xd9\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1f\n\x1b\x45RROR_REASON_GAME_NOT_FOUND\x10\x01\x12\x1b\n\x17\x45RROR_REASON_NOT_SEATED\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_NOT_WATCHABLE\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x04\x12\x1a\n\x16\x45RROR_REASON_GAME_OVER\x10\x05\x12\x1e\n\x1a\x45RROR_REASON_GAME_CONFLICT\x10\x06\x12\x1f\n\x1b\x45RROR_REASON_NO_RESERVATION\x10\x07\x12 \n\x1c\x45RROR_REASON_UNKNOWN_RULESET\x10\x08\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\t\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\n\x12\x17\n\x13\x45RROR_REASON_PAUSED\x10\x0b\x12\x1c\n\x18\x45RROR_REASON_SLOW_READER\x10\x0c\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\r\x12\x1b\n\x17\x45RROR_REASON_GAME_FAULT\x10\x0e\x12\x16\n\x12\x45RROR_REASON_TOKEN\x10\x0f\x12\x15\n\x11\x45RROR_REASON_ROLE\x10\x10\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x11\x12\x1a\n\x16\x45RROR_REASON_NOT_OWNER\x10\x12\x12\x1d\n\x19\x45RROR_REASON_RULES_DIFFER\x10\x13\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,5 +32,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'opolyx.engine.v1.error_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORREASON']._serialized_start=51
-  _globals['_ERRORREASON']._serialized_end=593
+  _globals['_ERRORREASON']._serialized_end=652
 # @@protoc_insertion_point(module_scope)

@@ -58,6 +58,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The token's role may not make this call."""
     ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 17
     """The call was lost inside the server; it may be repeated."""
+    ERROR_REASON_NOT_OWNER: _ErrorReason.ValueType  # 18
+    """Another replica runs the game, or none does for a moment; try again."""
+    ERROR_REASON_RULES_DIFFER: _ErrorReason.ValueType  # 19
+    """The game was started by a version with other rules, and no replica that has them is there."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. A refused action is no error: see Refusal."""
@@ -98,4 +102,8 @@ ERROR_REASON_ROLE: ErrorReason.ValueType  # 16
 """The token's role may not make this call."""
 ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 17
 """The call was lost inside the server; it may be repeated."""
+ERROR_REASON_NOT_OWNER: ErrorReason.ValueType  # 18
+"""Another replica runs the game, or none does for a moment; try again."""
+ERROR_REASON_RULES_DIFFER: ErrorReason.ValueType  # 19
+"""The game was started by a version with other rules, and no replica that has them is there."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

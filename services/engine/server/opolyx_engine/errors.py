@@ -1,5 +1,6 @@
 """The engine's errors, each with its reason; names of the proto ErrorReason without the prefix."""
 
+from opolyx_engine.replica import Replica
 from opolyx_servicekit.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -8,6 +9,45 @@ from opolyx_servicekit.errors import (
     ResourceExhausted,
     Unavailable,
 )
+
+
+class GameElsewhere(Unavailable):
+    """Another living replica runs the game, or is the one to run it.
+
+    Whoever can send the call on to it catches this. Nobody else needs to know: on the wire it is
+    UNAVAILABLE, to be tried again, with nothing of the other replica in it.
+    """
+
+    def __init__(self, game_id: str, replica: Replica, retry_after_ms: int) -> None:
+        """The game is at `replica`."""
+        super().__init__(
+            "NOT_OWNER",
+            f"game {game_id[:64]!r} is run by another replica",
+            metadata={"game_id": game_id[:64]},
+            retry_after_ms=retry_after_ms,
+        )
+        self.replica = replica
+        """Who runs it; its address is empty if it can't be reached."""
+
+
+def owner_unknown(game_id: str, retry_after_ms: int) -> Unavailable:
+    """Nobody is known to run the game now, and it isn't this replica's to take yet."""
+    return Unavailable(
+        "NOT_OWNER",
+        f"game {game_id[:64]!r} is between two replicas",
+        metadata={"game_id": game_id[:64]},
+        retry_after_ms=retry_after_ms,
+    )
+
+
+def rules_differ(game_id: str) -> FailedPrecondition:
+    """The game was started by other rules than are here, and no living replica has those."""
+    return FailedPrecondition(
+        "RULES_DIFFER",
+        f"game {game_id} was started by a version with other rules",
+        metadata={"game_id": game_id},
+        precondition=("RULES", game_id),
+    )
 
 
 def game_not_found(game_id: str) -> NotFound:

@@ -116,7 +116,9 @@ class Registry(Watcher):
 
         Raises:
             NotFound: there is none, or it hasn't started.
-            FailedPrecondition: it is held, because its log leads to no state.
+            FailedPrecondition: it is held, because its log leads to no state, or no replica has
+                its rules.
+            GameElsewhere: another replica runs it.
             ServiceError: the store failed.
         """
         for _ in range(_MOST_FINDS):
@@ -134,7 +136,8 @@ class Registry(Watcher):
         deadline counts before it, however long the store took.
 
         Raises:
-            NotFound, FailedPrecondition, ServiceError: as `find`; `deliver` isn't called.
+            NotFound, FailedPrecondition, GameElsewhere, ServiceError: as `find`; `deliver` isn't
+                called.
         """
         if known := self._running.get(game_id) or self._ended.get(game_id):
             known.touch()
@@ -151,6 +154,7 @@ class Registry(Watcher):
 
         Raises:
             FailedPrecondition: it isn't reserved, or was started with other contents.
+            GameElsewhere: it was started alike before, and another replica runs it.
             ServiceError: the store failed.
         """
         work = self._create(header, secret)
@@ -165,6 +169,7 @@ class Registry(Watcher):
 
         Raises:
             NotFound: there is none, or it hasn't started.
+            GameElsewhere: another replica runs it.
             ServiceError: the store failed; the game may go on.
         """
         if (life := self._unreadable.life(game_id)) is not None:

@@ -120,3 +120,19 @@ class EngineSettings(ServiceSettings):
 
     stuck_after_ms: int = Field(default=30_000, ge=1_000)
     """How late a game's clock or answer must be for the game to count as stuck, milliseconds."""
+
+    replica_address: str = ""
+    """Host and port that other engines on the same store reach this one by. Empty for an engine that
+    has its store for itself: it takes every game, and knows of no others."""
+
+    heartbeat_ms: int = Field(default=2_000, ge=10)
+    """How often an engine with a `replica_address` says that it lives, milliseconds."""
+
+    replica_ttl_ms: int = Field(default=8_000, ge=40)
+    """After how long without that an engine counts as dead, and others take its games, milliseconds."""
+
+    adoptions_per_second: int = Field(default=200, ge=1)
+    """Games a second that are taken from dead engines without being asked for."""
+
+    hand_over_ms: int = Field(default=10_000, ge=0)
+    """How long a draining engine may take to hand its games to others, milliseconds; 0 for not."""

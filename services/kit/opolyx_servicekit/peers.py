@@ -1,13 +1,20 @@
 """Calling the other services: the channel to them, and the token to show there."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import grpc
+import structlog
+from pydantic import Field, SecretStr
 
+from opolyx_servicekit.secret_files import read_secret
+from opolyx_servicekit.settings import ServiceSettings
 from opolyx_servicekit.tokens import TokenSigner
-from opolyx_servicekit.tracing import CallsTraced, tracing
 from opolyx_servicekit.wall_clock import Clock, SystemClock
+
+_log = structlog.get_logger(__name__)
 
 _ROLE: Final = "service"
 _TOKEN_SECONDS: Final = 3600
@@ -21,21 +28,85 @@ _OPTIONS: Final = (
 )
 
 
-def open_channel(address: str, ca_file: Path | None) -> grpc.aio.Channel:
+class PeerSettings(ServiceSettings):
+    """Settings of a service that calls others."""
+
+    peer_ca_file: Path | None = None
+    """PEM authority that the services called must prove themselves by; plaintext if absent."""
+
+    peer_cert_file: Path | None = None
+    """PEM certificate chain to show to the services called; none is shown if absent."""
+
+    peer_key_file: Path | None = None
+    """PEM private key that belongs to `peer_cert_file`."""
+
+    service_token: SecretStr | None = Field(default=None)
+    """Token for calls to the other services; goes before a key to sign one with. From the
+    environment, or out of the file that `..._SERVICE_TOKEN_FILE` names, read again as it changes."""
+
+
+def open_channel(address: str, settings: PeerSettings) -> grpc.aio.Channel:
     """A channel to a service, for the caller to close.
 
     Args:
         address: host and port; nothing needs to be there yet.
-        ca_file: PEM authority that the service must prove itself by; plaintext if absent.
+        settings: what both sides prove themselves by; plaintext without an authority.
 
     Raises:
-        OSError: the file can't be read.
+        OSError: a file can't be read.
+        ValueError: only a part of what belongs together is set.
     """
-    between = [CallsTraced()] if tracing() else None
-    if ca_file is None:
-        return grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=between)
-    credentials = grpc.ssl_channel_credentials(ca_file.read_bytes())
-    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS, interceptors=between)
+    ca, cert, key = settings.peer_ca_file, settings.peer_cert_file, settings.peer_key_file
+    if (cert is None) != (key is None):
+        raise ValueError("peer_cert_file and peer_key_file belong together")
+    if ca is None:
+        if cert is not None:
+            raise ValueError("peer_cert_file needs peer_ca_file")
+        return grpc.aio.insecure_channel(address, options=_OPTIONS)
+    credentials = grpc.ssl_channel_credentials(
+        ca.read_bytes(),
+        key.read_bytes() if key else None,
+        cert.read_bytes() if cert else None,
+    )
+    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
+
+
+def given_token(settings: PeerSettings) -> Callable[[], str] | None:
+    """Gives the token that the settings hold or name a file of; None if they do neither."""
+    if settings.service_token is None:
+        return None
+    variable = f"{settings.model_config.get('env_prefix', '')}SERVICE_TOKEN"
+    path = os.environ.get(f"{variable}_FILE")
+    if path is None or variable in os.environ:
+        return settings.service_token.get_secret_value
+    return TokenFile(Path(path))
+
+
+class TokenFile:
+    """A token in a file, read again when the file changes: it is replaced without a restart."""
+
+    def __init__(self, path: Path) -> None:
+        """Read it; raises ValueError if it can't be read."""
+        self._path = path
+        self._stamp = self._stamp_now()
+        self._token = read_secret(path)
+
+    def __call__(self) -> str:
+        """The token; the last one that could be read."""
+        try:
+            stamp = self._stamp_now()
+            if stamp != self._stamp:
+                self._token, self._stamp = read_secret(self._path), stamp
+        except ValueError as error:
+            _log.warning("service_token_not_reloaded", error=str(error))
+        return self._token
+
+    def _stamp_now(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self._path)
+        except OSError as error:
+            raise ValueError(f"can't read {self._path}: {error.strerror}") from None
+        return found.st_mtime_ns, found.st_ino
 
 
 class ServiceToken:

@@ -56,6 +56,9 @@ def run_command(read_settings: Callable[[], _Settings], work: Callable[[_Setting
             name = ".".join(str(part) for part in problem["loc"])
             sys.stderr.write(f"setting {name}: {problem['msg']}\n")
         return _USAGE
+    except ValueError as error:  # a secret's file
+        sys.stderr.write(f"settings: {error}\n")
+        return _USAGE
     configure_logs(form=settings.log_format, level=settings.log_level)
     service = read_settings.__module__.partition(".")[0].replace("_", "-")
     try:

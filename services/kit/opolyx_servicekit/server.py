@@ -16,11 +16,14 @@ from grpc_reflection.v1alpha import reflection
 from prometheus_client import start_http_server
 
 from opolyx_servicekit.access import AccessTable, Verifier
+from opolyx_servicekit.call_budget import CallBudget
+from opolyx_servicekit.exposure import warn_of_exposure
+from opolyx_servicekit.file_limit import raise_file_limit
 from opolyx_servicekit.interceptor import ServerInterceptor
 from opolyx_servicekit.probes import Probes
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.settings import ServiceSettings
-from opolyx_servicekit.transport_security import CertificateFiles
+from opolyx_servicekit.transport_security import bind, must_be_certified
 
 _log = structlog.get_logger(__name__)
 
@@ -32,7 +35,6 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_metadata_size", 16 << 10),
     ("grpc.absolute_max_metadata_size", 32 << 10),
-    ("grpc.max_concurrent_streams", 10_000),
     # Bursts of stream opens are cancelled at the default of 1,000.
     ("grpc.server.max_pending_requests", 20_000),
     ("grpc.server.max_pending_requests_hard_limit", 40_000),
@@ -55,6 +57,7 @@ class ServiceServer:
         verifier: Verifier | None,
         metrics: RpcMetrics | None = None,
         on_drain: Callable[[], Awaitable[None]] | None = None,
+        counted_elsewhere: Iterable[str] = (),
     ) -> None:
         """Describe the server; nothing is opened before `start`.
 
@@ -67,11 +70,16 @@ class ServiceServer:
             metrics: shared between the servers of a process; new ones if absent.
             on_drain: says goodbye on open streams and hands work over; called when readiness is
                 gone and calls are still served; given up after the grace.
+            counted_elsewhere: full names of methods that count for no account's budget of calls,
+                as they have one of their own.
         """
         self._settings = settings
         self._add_services = add_services
         self._names = tuple(service_names)
-        self._interceptor_access = AccessTable(roles, verifier)
+        self._access = AccessTable(roles, verifier)
+        self._budget = CallBudget(
+            settings.calls_per_second, settings.call_burst, counted_elsewhere=counted_elsewhere
+        )
         self.metrics = metrics or RpcMetrics()
         """The metrics; services register their own with `metrics.registry`."""
         self._on_drain = on_drain
@@ -81,12 +89,18 @@ class ServiceServer:
         self._probes: Probes | None = None
         self._drain_lock = asyncio.Lock()
         self._port = 0
+        self._service_port = 0
         self._probe_port = 0
 
     @property
     def bound_port(self) -> int:
         """The port of the gRPC server; 0 before `start`."""
         return self._port
+
+    @property
+    def service_port(self) -> int:
+        """The port for the other services; 0 if they have none of their own."""
+        return self._service_port
 
     @property
     def probe_port(self) -> int:
@@ -105,8 +119,16 @@ class ServiceServer:
             RuntimeError: an address can't be bound.
             OSError: the metrics address can't be bound, or a TLS file can't be read.
         """
-        self._probes = Probes(self._names)
-        interceptor = ServerInterceptor(self._interceptor_access, self.metrics)
+        raise_file_limit(self._settings.most_connections)
+        self._probes = Probes(self._names, most_watches=self._settings.most_health_watches)
+        certified = self._settings.tls_client_ca_file is not None
+        interceptor = ServerInterceptor(
+            self._access,
+            self.metrics,
+            budget=self._budget,
+            request_seconds=self._settings.request_seconds,
+            admit_peer=must_be_certified if certified else None,
+        )
         self._server = grpc.aio.server(
             interceptors=[interceptor], options=server_options(self._settings)
         )
@@ -115,11 +137,12 @@ class ServiceServer:
         if self._settings.reflection:
             names = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, self._server)
-        self._port = self._bind(self._server)
+        self._port, self._service_port = bind(self._server, self._settings)
         await self._start_probe_server(self._probes)
         self._start_metrics_server()
         await self._server.start()
         self._probes.set_ready(True)
+        warn_of_exposure(self._settings)
         if unknown := self._settings.unknown_names():
             _log.warning("settings_unknown", names=unknown)
         _log.info("server_started", port=self._port, **self._settings.describe())
@@ -168,15 +191,6 @@ class ServiceServer:
         """Drain, unless that was done."""
         await self.drain()
 
-    def _bind(self, server: grpc.aio.Server) -> int:
-        cert, key = self._settings.tls_cert_file, self._settings.tls_key_file
-        if cert is None and key is None:
-            return server.add_insecure_port(self._settings.listen_address)
-        if cert is None or key is None:
-            raise ValueError("tls_cert_file and tls_key_file belong together")
-        files = CertificateFiles(cert, key, self._settings.tls_client_ca_file)
-        return server.add_secure_port(self._settings.listen_address, files.credentials())
-
     async def _start_probe_server(self, probes: Probes) -> None:
         if self._settings.probe_address is None:
             return
@@ -224,6 +238,12 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
         ("grpc.http2.ping_timeout_ms", timeout_ms),  # alone counts while another ping is under way
         # Despite what gRPC's guides call it: without it, five minutes must lie between two pings.
         ("grpc.http2.min_ping_interval_without_data_ms", round(settings.least_ping_seconds * 1000)),
+        # Whoever opens a connection and says nothing, or half of what begins it, is gone soon.
+        ("grpc.server_handshake_timeout_ms", round(settings.handshake_seconds * 1000)),
+        ("grpc.http2.settings_timeout", round(settings.handshake_seconds * 1000)),
+        ("grpc.max_connection_idle_ms", round(settings.idle_connection_seconds * 1000)),
+        ("grpc.max_allowed_incoming_connections", settings.most_connections),
+        ("grpc.max_concurrent_streams", settings.most_connection_calls),
     )
 
 

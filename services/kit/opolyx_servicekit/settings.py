@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from opolyx_servicekit.secret_files import FILE as _FILE
+from opolyx_servicekit.secret_files import SecretFiles
 
 _SHARED_PREFIX: Final = "OPOLYX_"
 _MASK: Final = "***"
@@ -66,7 +74,35 @@ class ServiceSettings(BaseSettings):
     """PEM private key that belongs to `tls_cert_file`."""
 
     tls_client_ca_file: Path | None = None
-    """PEM authority that clients' certificates must come from; clients show none if absent."""
+    """PEM authority that certificates of clients must come from: those of all clients, or those on
+    `service_address` if that is set. Services are then believed only with one."""
+
+    service_address: str | None = None
+    """Host and port of a second listener for the other services, which show certificates there."""
+
+    calls_per_second: int = Field(default=200, ge=0)
+    """Single calls a second that one account may make on average; 0 for no limit."""
+
+    call_burst: int = Field(default=2_000, ge=1)
+    """Single calls that one account may make at once, before the average counts."""
+
+    request_seconds: float = Field(default=10.0, gt=0)
+    """How long the request of a call may take to come once the call was opened, seconds."""
+
+    most_connections: int = Field(default=8_192, ge=1)
+    """Connections that may be open at once; further ones are closed as they come."""
+
+    most_connection_calls: int = Field(default=10_000, ge=1)
+    """Calls that one connection may have open at once; further ones wait at the client."""
+
+    handshake_seconds: float = Field(default=10.0, gt=0)
+    """How long a new connection may take until it speaks HTTP/2, seconds."""
+
+    idle_connection_seconds: float = Field(default=900.0, gt=0)
+    """After how long without a call a connection is closed; clients open the next by themselves."""
+
+    most_health_watches: int = Field(default=100, ge=0)
+    """Streams of health, which need no token, that may be open at once."""
 
     keepalive_seconds: float = Field(default=30.0, gt=0)
     """After how long without a word from a peer it is pinged, seconds."""
@@ -95,6 +131,18 @@ class ServiceSettings(BaseSettings):
     reflection: bool = False
     """Whether the server describes its services to tools such as grpcurl."""
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, the environment, then the files that it names for secrets."""
+        return init_settings, env_settings, SecretFiles(settings_cls)
+
     @field_validator("token_algorithms", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
@@ -107,6 +155,7 @@ class ServiceSettings(BaseSettings):
         known = {prefix + name.upper() for name in type(self).model_fields}
         if prefix == _SHARED_PREFIX:
             return []
+        known |= {name + _FILE for name in known}
         found = {name.upper() for name in os.environ}
         return sorted(name for name in found - known if name.startswith(prefix))
 

@@ -2,11 +2,66 @@
 
 import os
 from pathlib import Path
+from typing import Any, Final
 
 import grpc
 import structlog
 
+from opolyx_servicekit.access import IDENTITY_DOMAIN, Principal
+from opolyx_servicekit.errors import PermissionDenied
+from opolyx_servicekit.settings import ServiceSettings
+
+_SERVICE: Final = "service"
+_CERTIFICATE: Final = "x509_pem_cert"
+
 _log = structlog.get_logger(__name__)
+
+
+def bind(server: grpc.aio.Server, settings: ServiceSettings) -> tuple[int, int]:
+    """Let `server` listen as the settings say; its port, and that for the other services or 0.
+
+    Raises:
+        ValueError: only a part of what belongs together is set.
+        OSError: a file can't be read.
+        RuntimeError: an address can't be bound.
+    """
+    cert, key = settings.tls_cert_file, settings.tls_key_file
+    ca, service_address = settings.tls_client_ca_file, settings.service_address
+    if (cert is None) != (key is None):
+        raise ValueError("tls_cert_file and tls_key_file belong together")
+    if cert is None or key is None:
+        if ca is not None or service_address is not None:
+            raise ValueError("tls_client_ca_file and service_address need tls_cert_file")
+        return server.add_insecure_port(settings.listen_address), 0
+    if service_address is None:
+        files = CertificateFiles(cert, key, ca)
+        return server.add_secure_port(settings.listen_address, files.credentials()), 0
+    if ca is None:
+        raise ValueError("service_address needs tls_client_ca_file")
+    everybody, services = CertificateFiles(cert, key), CertificateFiles(cert, key, ca)
+    return (
+        server.add_secure_port(settings.listen_address, everybody.credentials()),
+        server.add_secure_port(service_address, services.credentials()),
+    )
+
+
+def must_be_certified(principal: Principal, context: Any) -> None:
+    """Believe a service only with a certificate: its token alone may have been stolen.
+
+    Who comes by a Unix socket is within this machine, where the socket's owner let it in.
+
+    Raises:
+        PermissionDenied: it is a service without one.
+    """
+    if principal.role != _SERVICE or str(context.peer()).startswith("unix:"):
+        return
+    if _CERTIFICATE not in context.auth_context():
+        raise PermissionDenied(
+            "ROLE",
+            "services must show a certificate",
+            domain=IDENTITY_DOMAIN,
+            metadata={"role": _SERVICE, "problem": "certificate"},
+        )
 
 
 class CertificateFiles:

@@ -9,7 +9,7 @@ from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.sqlite import SqliteStore
 from opolyx_servicekit.key_set import ensure_keys, public_keys_path
-from opolyx_servicekit.peers import open_channel
+from opolyx_servicekit.peers import given_token, open_channel
 from opolyx_servicekit.program import run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
@@ -28,13 +28,11 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
     metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
         file = await stack.enter_async_context(SqliteFile(sqlite_path(settings.store_url)))
-        engine = await stack.enter_async_context(
-            open_channel(settings.engine_address, settings.peer_ca_file)
-        )
+        engine = await stack.enter_async_context(open_channel(settings.engine_address, settings))
         progression = None
         if settings.progression_address is not None:
             progression = await stack.enter_async_context(
-                open_channel(settings.progression_address, settings.peer_ca_file)
+                open_channel(settings.progression_address, settings)
             )
         signer = TokenSigner(
             settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
@@ -46,7 +44,7 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
             progression=progression,
             signer=signer,
             registry=metrics.registry,
-            token=settings.service_token.get_secret_value if settings.service_token else None,
+            token=given_token(settings),
         )
         await stack.enter_async_context(service)
         await stack.enter_async_context(_server(settings, service, public_keys, metrics))

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, field_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.peers import PeerSettings
 
 RULESETS: Final = (
     "classic@origins",
@@ -25,7 +25,7 @@ RULESETS: Final = (
 """The rulesets that rooms may have if the settings name no others."""
 
 
-class MatchmakerSettings(ServiceSettings):
+class MatchmakerSettings(PeerSettings):
     """Settings of the matchmaker; the defaults run on a laptop."""
 
     model_config = SettingsConfigDict(
@@ -40,9 +40,6 @@ class MatchmakerSettings(ServiceSettings):
 
     progression_address: str | None = None
     """Host and port of the progression service; without it, players bring nothing to a table."""
-
-    peer_ca_file: Path | None = None
-    """PEM authority that the engine and progression must prove themselves by; plaintext if absent."""
 
     signing_keys_file: Path = Path("opolyx-keys.json")
     """Private JWKS file that tokens are signed with; made if absent while `make_keys` is set."""
@@ -140,9 +137,6 @@ class MatchmakerSettings(ServiceSettings):
 
     match_engine_seconds: float = Field(default=60.0, ge=0)
     """How long players for whom a table was found keep their place while the engine is away."""
-
-    service_token: SecretStr | None = None
-    """Token for calls to the other services; signed with the own keys if absent."""
 
     @field_validator("rulesets", mode="before")
     @classmethod

@@ -20,7 +20,7 @@ from opolyx_progression.audit import AuditReport, audit
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.sqlite import SqliteStore
-from opolyx_servicekit.peers import ServiceToken, open_channel
+from opolyx_servicekit.peers import ServiceToken, given_token, open_channel
 from opolyx_servicekit.program import run_command, run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
@@ -52,7 +52,7 @@ async def serve(settings: ProgressionSettings, stop: asyncio.Event) -> None:
     metrics = RpcMetrics()
     async with (
         SqliteFile(sqlite_path(settings.store_url)) as file,
-        open_channel(settings.engine_address, settings.peer_ca_file) as channel,
+        open_channel(settings.engine_address, settings) as channel,
     ):
         service = ProgressionService(
             settings,
@@ -103,8 +103,8 @@ def _report(report: AuditReport, *, as_json: bool) -> int:
 
 def _token_source(settings: ProgressionSettings) -> Callable[[], str] | None:
     """Makes the token for the engine: the given one, or one of its own; None without keys."""
-    if settings.service_token is not None:
-        return settings.service_token.get_secret_value
+    if given := given_token(settings):
+        return given
     if settings.signing_keys_file is None:
         return None
     signer = TokenSigner(

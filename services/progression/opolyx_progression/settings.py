@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
-from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.peers import PeerSettings
 
 
-class ProgressionSettings(ServiceSettings):
+class ProgressionSettings(PeerSettings):
     """Settings of progression; the defaults run on a laptop."""
 
     model_config = SettingsConfigDict(
@@ -21,14 +21,8 @@ class ProgressionSettings(ServiceSettings):
     engine_address: str = "127.0.0.1:7701"
     """Host and port of the engine."""
 
-    peer_ca_file: Path | None = None
-    """PEM authority that the engine must prove itself by; plaintext if absent."""
-
     signing_keys_file: Path | None = None
     """Private JWKS file to sign the own token for calls to the engine with."""
-
-    service_token: SecretStr | None = None
-    """Token for calls to the engine; goes before `signing_keys_file`."""
 
     facts_quiet_seconds: float = Field(default=60.0, gt=0)
     """After how long without a word the stream of facts is opened anew."""

@@ -12,7 +12,7 @@ from opolyx_engine.rpc.revocation_watch import RevocationWatch
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.opening import open_store
-from opolyx_servicekit.peers import ServiceToken, open_channel
+from opolyx_servicekit.peers import ServiceToken, given_token, open_channel
 from opolyx_servicekit.program import run_program
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
@@ -71,7 +71,7 @@ async def _follow_revocations(
     if settings.identity_address is None:
         _log.warning("revocations_unknown", hint="identity_address is not set")
         return
-    channel = open_channel(settings.identity_address, settings.peer_ca_file)
+    channel = open_channel(settings.identity_address, settings)
     await stack.enter_async_context(channel)
     tasks = await stack.enter_async_context(TaskOwner("revocations"))
     watch = RevocationWatch(channel, _own_token(settings), revoked, service.metrics)
@@ -79,8 +79,8 @@ async def _follow_revocations(
 
 
 def _own_token(settings: EngineSettings) -> Callable[[], str]:
-    if settings.service_token is not None:
-        return settings.service_token.get_secret_value
+    if given := given_token(settings):
+        return given
     if settings.signing_keys_file is None:
         raise ValueError("identity_address needs service_token or signing_keys_file")
     signer = TokenSigner(

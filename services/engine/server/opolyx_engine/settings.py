@@ -6,10 +6,10 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.peers import PeerSettings
 
 
-class EngineSettings(ServiceSettings):
+class EngineSettings(PeerSettings):
     """Settings of the engine service; the defaults run on a laptop."""
 
     model_config = SettingsConfigDict(
@@ -102,14 +102,8 @@ class EngineSettings(ServiceSettings):
     """Host and port of the identity service, to learn of revoked tokens; without it, tokens are good
     until they expire."""
 
-    peer_ca_file: Path | None = None
-    """PEM authority that the identity service must prove itself by; plaintext if absent."""
-
     signing_keys_file: Path | None = None
     """Private JWKS file to sign the own token for calls to the identity service with."""
-
-    service_token: SecretStr | None = None
-    """Token for calls to the identity service; goes before `signing_keys_file`."""
 
     token_check_seconds: float = Field(default=15.0, gt=0, le=30)
     """How often open streams are looked at for a token that was revoked or has expired."""

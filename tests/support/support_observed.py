@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from opolyx_servicekit.logs import configure_logs
+from opolyx_servicekit.server import run
 from opolyx_servicekit.tokens import TokenSigner
 
 _START_SECONDS = 60.0
@@ -146,4 +147,4 @@ def _resident_kib() -> int:
 
 
 if __name__ == "__main__":
-    asyncio.run(observe(Path(sys.argv[1]), json.loads(sys.argv[2])))
+    run(lambda _: observe(Path(sys.argv[1]), json.loads(sys.argv[2])))

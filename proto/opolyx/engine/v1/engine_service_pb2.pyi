@@ -211,12 +211,15 @@ class Command(_message.Message):
     COMMAND_ID_FIELD_NUMBER: _builtins.int
     DECISION_ID_FIELD_NUMBER: _builtins.int
     ACTION_FIELD_NUMBER: _builtins.int
+    TRACEPARENT_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game."""
     command_id: _builtins.str
     """Made by the client, 1 to 64 characters, unique among its seat's in the game. The same id again gets the first answer and has no second effect."""
     decision_id: _builtins.str
     """The decision answered. Needed for all actions but surrender and withdraw_trade; a closed decision is refused as stale."""
+    traceparent: _builtins.str
+    """Where in a trace the command is, as W3C's `traceparent` has it; a stream carries commands of many traces. Empty if the client doesn't trace."""
     @_builtins.property
     def action(self) -> _action_pb2.Action:
         """The action."""
@@ -228,10 +231,11 @@ class Command(_message.Message):
         command_id: _builtins.str = ...,
         decision_id: _builtins.str = ...,
         action: _action_pb2.Action | None = ...,
+        traceparent: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "command_id", b"command_id", "decision_id", b"decision_id", "game_id", b"game_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "command_id", b"command_id", "decision_id", b"decision_id", "game_id", b"game_id", "traceparent", b"traceparent"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,11 +1,15 @@
 """A command on its way to its game, and the answer to it."""
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from opolyx_rules.actions import Action
 from opolyx_rules.reasons import Refusal
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
 
 # Reasons of the service's own, beside those of the rules; numbers of the proto RefusalReason.
 STALE_DECISION: Final = 37
@@ -71,3 +75,9 @@ class Command:
 
     reply: Callable[[Answer], None]
     """Told the answer, once."""
+
+    trace: "Context | None" = None
+    """Below what in a trace the command is worked on; None where nothing is traced."""
+
+    taken_s: float = field(default_factory=time.perf_counter)
+    """When it was taken, seconds on a clock that only rises, to measure how long it took."""

@@ -35,6 +35,7 @@ from opolyx_rules.actions import KIND, NAMES, Action
 from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.errors import ServiceError
 from opolyx_servicekit.tasks import TaskOwner
+from opolyx_servicekit.tracing import span, tracing
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -236,6 +237,7 @@ class GameActor:
 
     async def run(self) -> None:
         """Run until the game ends or the task is cancelled."""
+        structlog.contextvars.bind_contextvars(game_id=self.game_id)
         try:
             self._changed()
             while self.running and not self.stopped:
@@ -328,11 +330,20 @@ class GameActor:
 
     async def _take(self, command: Command) -> None:
         """Answer one command: what was answered before, a refusal, or what it causes."""
+        if not tracing():
+            await self._answer(command)
+            return
+        waited_ms = self._tools.clock.now_ms() - command.arrived_ms
+        with span("command", command.trace, game_id=self.game_id, waited_ms=waited_ms):
+            await self._answer(command)
+
+    async def _answer(self, command: Command) -> None:
         answer = self._answers.recent(command) or self._replies.too_fast(command)
         if answer is not None:
             self._replies.send(command, answer)
             return
-        admitted = admit(self.table, command)
+        with span("admission"):
+            admitted = admit(self.table, command)
         try:
             if isinstance(admitted, Refusal):
                 answer = await self._answers.instead_of(command, admitted)
@@ -359,16 +370,19 @@ class GameActor:
             ServiceError: the store failed; the table is as before, unless that is unknown.
             LogMoved: somebody else goes on with the game.
         """
-        step = self.table.plan(action, command_id, self._tools.clock.now_ms())
+        with span("rules"):
+            step = self.table.plan(action, command_id, self._tools.clock.now_ms())
         try:
-            await self._game_log.append(self.table, step)
+            with span("store"):
+                await self._game_log.append(self.table, step)
         except StoreConflict as error:
             # The id may have been used long ago, though the command answers what is open.
             answer = await self._answers.of_log(command_id, action)
             if answer is None:
                 raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}") from error
             return answer
-        self._publish(step)
+        with span("publish"):
+            self._publish(step)
         return Answer(seq=step.entry.seq)
 
     def _publish(self, step: Step) -> None:

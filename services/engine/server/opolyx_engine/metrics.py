@@ -15,6 +15,20 @@ REASON_NAMES: Final = {
 }
 """Names of the reasons of refusals, for labels."""
 
+FAILURE_KINDS: Final = ("busy", "unavailable", "other")
+"""What is known of an append that failed."""
+
+RETRY_REASONS: Final = tuple(
+    reason.lower() for reason in (command.STORE_AWAY, command.BUSY, command.FAULT)
+)
+"""Why commands are to be sent again."""
+
+LIVES: Final = ("finished", "void")
+"""How games end."""
+
+INVARIANTS: Final = ("money", "legal_action", "digest", "log")
+"""What the watchdog looks at."""
+
 _FAST: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
@@ -39,6 +53,18 @@ class EngineMetrics:
         self.evictions = Counter(
             "opolyx_game_evictions", "Games put out of memory to rest.", registry=self.registry
         )
+        self.seats = Gauge(
+            "opolyx_seats",
+            "Seats of the games running here, by who holds them; those who are out count too.",
+            ("kind",),
+            registry=self.registry,
+        )
+        self.games_ended = Counter(
+            "opolyx_games_ended",
+            "Games that ended here: finished, or void.",
+            ("how",),
+            registry=self.registry,
+        )
         self.held_games = Gauge(
             "opolyx_held_games",
             "Running games whose log can't be followed, kept for operators.",
@@ -54,6 +80,13 @@ class EngineMetrics:
             "Commands answered, by action and outcome.",
             ("action", "outcome"),
             registry=self.registry,
+        )
+        self.command_seconds = Histogram(
+            "opolyx_command_seconds",
+            "Seconds from taking a command to its answer, by action.",
+            ("action",),
+            registry=self.registry,
+            buckets=_FAST,
         )
         self.refusals = Counter(
             "opolyx_refusals", "Refused commands, by reason.", ("reason",), registry=self.registry
@@ -125,6 +158,47 @@ class EngineMetrics:
         self.faults = Counter(
             "opolyx_game_faults", "Games ended by a fault.", registry=self.registry
         )
+        self.watchdog_checks = Counter(
+            "opolyx_watchdog_checks", "Looks of the watchdog at a game.", registry=self.registry
+        )
+        self.watchdog_violations = Counter(
+            "opolyx_watchdog_violations",
+            "What the watchdog found wrong in running games, by invariant; must be 0.",
+            ("invariant",),
+            registry=self.registry,
+        )
+        self._of_action: dict[str, Histogram] = {}
+        self._of_outcome: dict[tuple[str, str], Counter] = {}
+        self._show_known_labels()
+
+    def answered(self, action: str, outcome: str, seconds: float) -> None:
+        """Count an answer; the labels, of which there are few, are looked up once."""
+        key = (action, outcome)
+        commands = self._of_outcome.get(key)
+        if commands is None:
+            commands = self._of_outcome[key] = self.commands.labels(action, outcome)
+        commands.inc()
+        took = self._of_action.get(action)
+        if took is None:
+            took = self._of_action[action] = self.command_seconds.labels(action)
+        took.observe(seconds)
+
+    def _show_known_labels(self) -> None:
+        """Show from the start, at 0, what is counted when something is wrong.
+
+        A counter that appears with its first error hides that error from `rate`.
+        """
+        for counter, values in (
+            (self.append_failures, FAILURE_KINDS),
+            (self.games_ended, LIVES),
+            (self.retries, RETRY_REASONS),
+            (self.slow_readers, ("snapshot", "ended")),
+            (self.limited, ("streams", "attaches", "missed_updates")),
+            (self.streams_cut, ("token_revoked", "token_expired")),
+            (self.watchdog_violations, INVARIANTS),
+        ):
+            for value in values:
+                counter.labels(value)
 
     def refused(self, reason: int) -> None:
         """Count a refusal."""

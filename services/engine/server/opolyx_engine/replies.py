@@ -1,5 +1,7 @@
 """The answers of one game on their way to who asked: limited, counted and sent."""
 
+import time
+
 import structlog
 
 from opolyx_engine.command import TOO_FAST, Answer, Command
@@ -55,7 +57,7 @@ class Replies:
         elif answer.retry_after_ms:
             outcome = "retry"
             self._metrics.retries.labels(answer.retry_reason.lower()).inc()
-        self._metrics.commands.labels(name, outcome).inc()
+        self._metrics.answered(name, outcome, time.perf_counter() - command.taken_s)
         try:
             command.reply(answer)
         except Exception:  # who asked is at fault, not the game

@@ -10,7 +10,8 @@ import grpc
 
 from opolyx_engine.bots import BotDriver
 from opolyx_engine.fact_feed import FactFeed
-from opolyx_engine.game_actor import GameTools
+from opolyx_engine.game_actor import GameTools, Watcher
+from opolyx_engine.lives import Lives
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.new_games import NewGames
 from opolyx_engine.registry import Registry
@@ -29,6 +30,7 @@ from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore, TellsWaits
 from opolyx_engine.sweep import Sweep
 from opolyx_engine.timers import Timers
+from opolyx_engine.watchdog import Watchdog
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.tasks import TaskOwner
@@ -81,7 +83,8 @@ class EngineService:
         self._new_games = NewGames()
         self._bots = BotDriver(settings, self._clock)
         encoder = FrameEncoder(self._clock)
-        watchers: list[Registry | FactFeed | BotDriver] = [self._facts, self._bots]
+        lives = Lives(self.metrics, self._clock)
+        watchers: list[Watcher] = [self._facts, self._bots, lives]
         tools = GameTools(
             store=store,
             clock=self._clock,
@@ -96,6 +99,7 @@ class EngineService:
         """The games."""
         watchers.append(self.registry)
         self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
+        self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
         entrance = CommandEntrance(self.registry, self._clock, self.metrics)
@@ -122,6 +126,7 @@ class EngineService:
             tasks.start(self._bots.run(), name="bots")
             await self.registry.take_up_all()
             tasks.start(self._sweep.run(), name="sweep")
+            tasks.start(self._watchdog.run(), name="watchdog")
             tasks.start(self.streams.watch_tokens(), name="tokens")
             try:
                 yield self

@@ -115,6 +115,12 @@ class EngineSettings(PeerSettings):
     stuck_after_ms: int = Field(default=30_000, ge=1_000)
     """How late a game's clock or answer must be for the game to count as stuck, milliseconds."""
 
+    watchdog_ms: int = Field(default=1_000, ge=10)
+    """How often the watchdog looks at a few running games, milliseconds."""
+
+    watchdog_games: int = Field(default=4, ge=0)
+    """How many games the watchdog looks at each time; 0 for none."""
+
     replica_address: str = ""
     """Host and port that other engines on the same store reach this one by. Empty for an engine that
     has its store for itself: it takes every game, and knows of no others."""

@@ -14,6 +14,7 @@ from opolyx_engine.rpc.convert_actions import action_from_proto
 from opolyx_engine.rpc.convert_answers import answer_to_proto
 from opolyx_rules import reasons
 from opolyx_rules.reasons import Refusal
+from opolyx_servicekit import tracing
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition, NotFound, ServiceError
 from opolyx_servicekit.wall_clock import Clock
@@ -53,6 +54,8 @@ class CommandEntrance:
             arrived_ms = self._clock.now_ms()
         command_id = message.command_id
 
+        trace = tracing.parent_of(message.traceparent) or tracing.here()
+
         def answered(answer: Answer) -> None:
             reply(answer_to_proto(command_id[:_LONGEST_ECHO], answer))
 
@@ -64,7 +67,7 @@ class CommandEntrance:
             seat = game.table.header.seat_of(principal.subject)
             action = action_from_proto(message.action, -1 if seat is None else seat)
             game.submit(
-                Command(command_id, message.decision_id, seat, action, arrived_ms, answered)
+                Command(command_id, message.decision_id, seat, action, arrived_ms, answered, trace)
             )
 
         try:

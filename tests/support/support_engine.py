@@ -274,6 +274,7 @@ async def running_engine(
             verifier=verifier,
             metrics=metrics,
             on_drain=service.drain,
+            counted_elsewhere=service.counted_elsewhere,
         )
         service.on_operator_drain = server.not_ready
         async with AsyncExitStack() as stack:

@@ -192,6 +192,7 @@ class EmbeddedServer:
             verifier=verifier,
             metrics=metrics,
             on_drain=say_goodbye,
+            counted_elsewhere=engine.counted_elsewhere,
         )
         engine.on_operator_drain = server.not_ready
         engine.metrics.revocations_followed.set(1)  # the matchmaker is asked itself

@@ -55,6 +55,7 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
             verifier=verifier,
             metrics=metrics,
             on_drain=service.drain,
+            counted_elsewhere=service.counted_elsewhere,
         )
         service.on_operator_drain = server.not_ready
         await stack.enter_async_context(server)

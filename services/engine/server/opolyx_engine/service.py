@@ -17,13 +17,18 @@ from opolyx_engine.new_games import NewGames
 from opolyx_engine.registry import Registry
 from opolyx_engine.replay_file import ReplayPages
 from opolyx_engine.rpc.allocation import AllocationServicer
-from opolyx_engine.rpc.commands import CommandEntrance
 from opolyx_engine.rpc.engine_servicer import EngineServicer
 from opolyx_engine.rpc.frame_encoder import FrameEncoder
 from opolyx_engine.rpc.operations import OperationsServicer
+from opolyx_engine.rpc.other_requests import CountedEntrance, OtherRequests
 from opolyx_engine.rpc.play import PlayStreams
 from opolyx_engine.rpc.reads import GameReads
-from opolyx_engine.rpc.service_handlers import ROLES, SERVICE_NAMES, add_services
+from opolyx_engine.rpc.service_handlers import (
+    COUNTED_ELSEWHERE,
+    ROLES,
+    SERVICE_NAMES,
+    add_services,
+)
 from opolyx_engine.rpc.streams import Streams
 from opolyx_engine.rpc.watch import WatchStreams
 from opolyx_engine.settings import EngineSettings
@@ -53,6 +58,9 @@ class EngineService:
 
     roles = ROLES
     """Which roles may call which method."""
+
+    counted_elsewhere = COUNTED_ELSEWHERE
+    """Methods with a budget of their own."""
 
     def __init__(
         self,
@@ -102,10 +110,11 @@ class EngineService:
         self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
-        entrance = CommandEntrance(self.registry, self._clock, self.metrics)
+        others = OtherRequests(settings, self.metrics, self._clock)
+        entrance = CountedEntrance(self.registry, self._clock, self.metrics, others)
         self._engine = EngineServicer(
             entrance,
-            PlayStreams(self.registry, entrance, self.streams, settings, self._clock),
+            PlayStreams(self.registry, entrance, self.streams, settings, self._clock, others),
             WatchStreams(self.registry, self.streams),
             GameReads(self.registry, store, encoder, ReplayPages(store, settings)),
         )

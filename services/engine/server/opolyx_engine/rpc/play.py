@@ -16,6 +16,7 @@ from opolyx_engine.registry import Registry
 from opolyx_engine.resume import attach
 from opolyx_engine.rpc.commands import CommandEntrance
 from opolyx_engine.rpc.frames import detached_frame, pong_frame, result_frame
+from opolyx_engine.rpc.other_requests import OtherRequests
 from opolyx_engine.rpc.receivers import detached_for, seat_to_receive
 from opolyx_engine.rpc.streams import Streams, write_all
 from opolyx_engine.settings import EngineSettings
@@ -36,6 +37,7 @@ class PlayStreams:
         streams: Streams,
         settings: EngineSettings,
         clock: Clock,
+        others: OtherRequests,
     ) -> None:
         """Play the games of `registry`."""
         self.registry = registry
@@ -43,6 +45,7 @@ class PlayStreams:
         self.settings = settings
         self.clock = clock
         self.streams = streams
+        self.others = others
 
     async def serve(self, requests: AsyncIterator[pb.PlayRequest], context: Any) -> None:
         """One stream, from its first request to its end."""
@@ -104,8 +107,10 @@ class _PlayStream:
         elif kind == "attach":
             await self._attach(request.attach)
         elif kind == "detach":
+            self._owner.others.admit(self._principal)
             self._detach(request.detach.game_id)
         elif kind == "ping":
+            self._owner.others.admit(self._principal)
             self._outbox.put(pong_frame(request.ping.nonce, self._owner.clock.now_ms()))
         else:
             raise invalid_field("kind", "must be one that this server knows")

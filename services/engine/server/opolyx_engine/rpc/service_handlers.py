@@ -32,6 +32,11 @@ ROLES: Final[dict[str, frozenset[str]]] = {
 }
 """Which roles may call what; everything else is denied."""
 
+COUNTED_ELSEWHERE: Final = frozenset(
+    f"/{ENGINE.full_name}/{name}" for name in ("Play", "WatchGame", "SubmitCommand")
+)
+"""Methods with a budget of their own, so that who reads too much can still play."""
+
 _STREAMS: Final = frozenset({"Play", "WatchGame"})
 
 

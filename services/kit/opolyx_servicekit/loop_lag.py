@@ -2,26 +2,20 @@
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client import Histogram
 
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
 _EVERY_MS: Final = 250
-_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class LoopLag:
     """Sleeps again and again, and notes how much too long it slept."""
 
-    def __init__(self, registry: CollectorRegistry, clock: Clock | None = None) -> None:
-        """Register the metric with `registry`."""
+    def __init__(self, seconds: Histogram, clock: Clock | None = None) -> None:
+        """Note it in `seconds`."""
+        self._seconds = seconds
         self._clock = clock or SystemClock()
-        self._seconds = Histogram(
-            "opolyx_event_loop_lag_seconds",
-            "Seconds by which a sleep of the event loop was too long.",
-            registry=registry,
-            buckets=_BUCKETS,
-        )
 
     async def run(self) -> None:
         """Measure until cancelled."""

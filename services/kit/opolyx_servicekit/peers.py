@@ -12,6 +12,7 @@ from pydantic import Field, SecretStr
 from opolyx_servicekit.secret_files import read_secret
 from opolyx_servicekit.settings import ServiceSettings
 from opolyx_servicekit.tokens import TokenSigner
+from opolyx_servicekit.tracing import CallsTraced, tracing
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
 _log = structlog.get_logger(__name__)
@@ -56,19 +57,20 @@ def open_channel(address: str, settings: PeerSettings) -> grpc.aio.Channel:
         OSError: a file can't be read.
         ValueError: only a part of what belongs together is set.
     """
+    between = [CallsTraced()] if tracing() else None
     ca, cert, key = settings.peer_ca_file, settings.peer_cert_file, settings.peer_key_file
     if (cert is None) != (key is None):
         raise ValueError("peer_cert_file and peer_key_file belong together")
     if ca is None:
         if cert is not None:
             raise ValueError("peer_cert_file needs peer_ca_file")
-        return grpc.aio.insecure_channel(address, options=_OPTIONS)
+        return grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=between)
     credentials = grpc.ssl_channel_credentials(
         ca.read_bytes(),
         key.read_bytes() if key else None,
         cert.read_bytes() if cert else None,
     )
-    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
+    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS, interceptors=between)
 
 
 def given_token(settings: PeerSettings) -> Callable[[], str] | None:

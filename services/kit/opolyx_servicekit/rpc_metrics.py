@@ -17,6 +17,8 @@ from prometheus_client.process_collector import ProcessCollector
 _LABELS: Final = ("grpc_type", "grpc_service", "grpc_method")
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
+_LAGS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
 
 def new_registry() -> CollectorRegistry:
     """A registry of one's own, with the process's and the interpreter's metrics."""
@@ -56,6 +58,14 @@ class RpcMetrics:
             registry=self.registry,
             buckets=_BUCKETS,
         )
+
+        self.loop_lag = Histogram(
+            "opolyx_event_loop_lag_seconds",
+            "Seconds by which a sleep of the event loop was too long.",
+            registry=self.registry,
+            buckets=_LAGS,
+        )
+        """Of the process's event loop."""
 
     def expect(self, service_names: Iterable[str]) -> None:
         """Show the methods of these services from the start, with all their codes, at 0.

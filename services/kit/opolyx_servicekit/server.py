@@ -20,9 +20,11 @@ from opolyx_servicekit.call_budget import CallBudget
 from opolyx_servicekit.exposure import warn_of_exposure
 from opolyx_servicekit.file_limit import raise_file_limit
 from opolyx_servicekit.interceptor import ServerInterceptor
+from opolyx_servicekit.loop_lag import LoopLag
 from opolyx_servicekit.probes import Probes
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.settings import ServiceSettings
+from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.transport_security import bind, must_be_certified
 
 _log = structlog.get_logger(__name__)
@@ -87,6 +89,7 @@ class ServiceServer:
         self._probe_server: grpc.aio.Server | None = None
         self._metrics_server: tuple[WSGIServer, threading.Thread] | None = None
         self._probes: Probes | None = None
+        self._tasks = TaskOwner("server")
         self._drain_lock = asyncio.Lock()
         self._port = 0
         self._service_port = 0
@@ -133,6 +136,7 @@ class ServiceServer:
             interceptors=[interceptor], options=server_options(self._settings)
         )
         self._add_services(self._server)
+        self.metrics.expect(self._names)
         health_pb2_grpc.add_HealthServicer_to_server(self._probes, self._server)
         if self._settings.reflection:
             names = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
@@ -140,6 +144,7 @@ class ServiceServer:
         self._port, self._service_port = bind(self._server, self._settings)
         await self._start_probe_server(self._probes)
         self._start_metrics_server()
+        self._tasks.start(LoopLag(self.metrics.loop_lag).run(), name="loop_lag")
         await self._server.start()
         self._probes.set_ready(True)
         warn_of_exposure(self._settings)
@@ -219,6 +224,7 @@ class ServiceServer:
             _log.exception("drain_incomplete")
 
     async def _stop_side_servers(self) -> None:
+        await self._tasks.close()
         if self._probe_server is not None:
             await self._probe_server.stop(0)
         if self._metrics_server is not None:

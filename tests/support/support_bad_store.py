@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from opolyx_engine.store.base import VOID, Append, GameStore, Record, StoredGame
+from opolyx_engine.store.owners import NOBODY
 from opolyx_servicekit.errors import StoreBusy, StoreUnavailable
 
 FAULTS = ("busy", "lost", "late")
@@ -59,12 +60,18 @@ class BadStore:
         return await self._inner.records(game_id, after_seq, limit)
 
     async def create(
-        self, game_id: str, ruleset: str, watchable: bool, header: bytes, first: Append
+        self,
+        game_id: str,
+        ruleset: str,
+        watchable: bool,
+        header: bytes,
+        first: Append,
+        owner: str = NOBODY,
     ) -> StoredGame | None:
         fault = self.creates.pop(0) if self.creates else ""
         if fault == "lost":
             raise StoreUnavailable("STORE_UNAVAILABLE", "nothing was written")
-        stored = await self._inner.create(game_id, ruleset, watchable, header, first)
+        stored = await self._inner.create(game_id, ruleset, watchable, header, first, owner)
         await self.writable.wait()
         if fault == "late":
             raise StoreUnavailable("STORE_UNAVAILABLE", "it was written all the same")

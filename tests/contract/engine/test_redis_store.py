@@ -13,19 +13,23 @@ from opolyx_engine.store.base import (
     FINISHED,
     RUNNING,
     Append,
+    Fenced,
     NewFact,
     Record,
     Reservation,
     StoreConflict,
     StoredGame,
 )
-from opolyx_engine.store.redis import RedisGameStore
+from opolyx_engine.store.owners import everything
+from opolyx_engine.store.redis import RedisGameStore, _arguments
 from opolyx_engine.store.redis_scripts import (
+    APPEND,
     FACT_LOG,
     FACTS_TAKEN,
     LAST_FACT,
     NUMBER,
     OPEN_GAMES,
+    keys_of,
 )
 from opolyx_engine.store.redis_upkeep import Upkeep
 from opolyx_servicekit.errors import ServiceError, StoreBusy
@@ -417,3 +421,36 @@ async def test_any_text_may_be_a_games_id(link: RedisLink, game_id: str) -> None
     await store.append(replace(END, game_id=game_id))
     facts: list[Any] = await store.facts(0, 10)
     assert [game_id] * 2 == [fact.game_id for fact in facts]
+
+
+async def test_an_append_sent_again_after_a_claim_is_done_and_not_fenced(link: RedisLink) -> None:
+    store = RedisGameStore(link)
+    await started(store)
+    again = _arguments(replace(END, epoch=0))
+    assert 1 == await link.run(APPEND, keys_of("g_1"), again)
+    assert await store.claim("g_1", 0, "replica") is None, "it ended with it"
+    await started(store, "g_2")
+    again = _arguments(replace(END, ends_as=RUNNING))
+    assert 1 == await link.run(APPEND, keys_of("g_2"), again)
+    assert 1 == await store.claim("g_2", 0, "replica")
+    assert 1 == await link.run(APPEND, keys_of("g_2"), again)
+    with pytest.raises(Fenced):
+        await store.append(replace(END, game_id="g_2", expected_seq=1))
+    assert 2 == len(await store.records("g_2", -1, 10))
+
+
+async def test_a_game_is_found_by_its_owner_wherever_the_claimer_died(
+    link: RedisLink, server: RedisServer
+) -> None:
+    async def claim(store: RedisGameStore) -> None:
+        await started(RedisGameStore(link))
+        await store.claim("g_1", 0, "replica")
+
+    async for store in each_death(link, server, claim):
+        game = await store.game("g_1")
+        assert game is not None
+        assert ["g_1"] == await store.owned_by(game.owner, everything)
+        other = {"": "replica", "replica": ""}[game.owner]
+        assert [] == await store.owned_by(other, everything)
+        assert (["g_1"] if game.owner else []) == await store.strays({""})
+        assert 1 == await store.claim("g_1", 0, "replica")

@@ -1,10 +1,9 @@
 """What every store of games must do, whatever it is made of."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,46 +21,8 @@ from opolyx_engine.store.base import (
     StoredSnapshot,
 )
 from opolyx_engine.store.opening import open_store
-from support_redis import Cluster, RedisServer, flush, redis_cluster, redis_server
 
 Opener = Callable[[], AbstractAsyncContextManager[GameStore]]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    with redis_server(tmp_path_factory.mktemp("redis")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with redis_cluster(tmp_path_factory.mktemp("cluster")) as running:
-        yield running
-
-
-@pytest.fixture(params=["sqlite", "redis", "redis+cluster"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty store."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
-    if request.param == "redis":
-        server: RedisServer = request.getfixturevalue("server")
-        flush(server)
-        return server.url
-    cluster: Cluster = request.getfixturevalue("cluster")
-    cluster.flush()
-    return cluster.url
-
-
-@pytest.fixture
-def opener(url: str) -> Opener:
-    return lambda: open_store(EngineSettings(store_url=url))
-
-
-@pytest.fixture
-async def store(opener: Opener) -> AsyncIterator[GameStore]:
-    async with opener() as opened:
-        yield opened
 
 
 def reservation(game_id: str = "g_1", request_id: str = "r_1") -> Reservation:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
+from opolyx_engine.store.owners import NOBODY, OwnerStore
+
 RESERVED: Final = 0
 RUNNING: Final = 1
 FINISHED: Final = 2
@@ -15,6 +17,10 @@ class StoreConflict(Exception):
 
     Nothing was written. The writer must load the game again.
     """
+
+
+class Fenced(StoreConflict):
+    """The game has another epoch: the writer isn't its owner any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,12 @@ class StoredGame:
 
     end_reason: str = ""
     """Why it is void; else empty."""
+
+    owner: str = NOBODY
+    """The replica that runs it, or ran it last."""
+
+    epoch: int = 0
+    """Rises with each change of owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +162,9 @@ class Append:
     at_ms: int = 0
     """When it ends, Unix milliseconds, if it does."""
 
+    epoch: int = 0
+    """The epoch with which the writer owns the game."""
+
 
 @runtime_checkable
 class TellsWaits(Protocol):
@@ -163,7 +178,7 @@ class TellsWaits(Protocol):
         ...
 
 
-class GameStore(Protocol):
+class GameStore(OwnerStore, Protocol):
     """Keeps games. What a call has returned for is durable.
 
     Every method may raise `ServiceError`s of the kit: `StoreBusy` (nothing was done) and
@@ -182,11 +197,18 @@ class GameStore(Protocol):
         ...
 
     async def create(
-        self, game_id: str, ruleset: str, watchable: bool, header: bytes, first: Append
+        self,
+        game_id: str,
+        ruleset: str,
+        watchable: bool,
+        header: bytes,
+        first: Append,
+        owner: str = NOBODY,
     ) -> StoredGame | None:
         """Start a reserved game with its first record, and return it.
 
-        A game that was started before is returned as it is; None if it isn't reserved.
+        If `owner` is somebody, the game is theirs with epoch 1. A game that was started before is
+        returned as it is; None if it isn't reserved.
         """
         ...
 
@@ -194,6 +216,7 @@ class GameStore(Protocol):
         """Add to the log of a running game.
 
         Raises:
+            Fenced: the game has another epoch.
             StoreConflict: the game isn't running, its last record is another, or a command id is
                 in the log already.
         """

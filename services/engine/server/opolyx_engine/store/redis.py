@@ -12,6 +12,7 @@ from typing import Any, Final, Self
 from opolyx_engine.store.base import (
     RUNNING,
     Append,
+    Fenced,
     NewFact,
     Record,
     Reservation,
@@ -20,6 +21,8 @@ from opolyx_engine.store.base import (
     StoredGame,
     StoredSnapshot,
 )
+from opolyx_engine.store.owners import NOBODY
+from opolyx_engine.store.redis_owners import RedisOwners
 from opolyx_engine.store.redis_scripts import (
     APPEND,
     BIND,
@@ -33,6 +36,7 @@ from opolyx_engine.store.redis_scripts import (
     game_key,
     keys_of,
     log_key,
+    owned_key,
     request_key,
     snapshots_key,
 )
@@ -52,15 +56,17 @@ _FIELDS: Final = (
     "started",
     "seq",
     "reason",
+    "owner",
+    "epoch",
 )
 
 
-class RedisGameStore:
+class RedisGameStore(RedisOwners):
     """The `GameStore` on Redis; appends of many games share a pipeline."""
 
     def __init__(self, link: RedisLink, *, owns_link: bool = False) -> None:
         """Use `link`; see `open`. Without its upkeep, facts wait until they are asked for."""
-        self._link = link
+        super().__init__(link)
         self._owns_link = owns_link
         self._upkeep = Upkeep(link)
         self._tasks = TaskOwner("store")
@@ -111,18 +117,27 @@ class RedisGameStore:
         return None
 
     async def create(
-        self, game_id: str, ruleset: str, watchable: bool, header: bytes, first: Append
+        self,
+        game_id: str,
+        ruleset: str,
+        watchable: bool,
+        header: bytes,
+        first: Append,
+        owner: str = NOBODY,
     ) -> StoredGame | None:
         """Start a reserved game, or find it started.
 
-        It is in the index before it starts: so no running game is missing there, whenever this is
+        It is in the indexes before it starts: so no running game is missing there, whenever this is
         interrupted.
         """
         started_ms = first.records[0].at_ms
         if await self.game(game_id) is None:
             return None
-        await self._link.call("ZADD", OPEN_GAMES, "NX", started_ms, game_id)
-        about = (ruleset, int(watchable), header, started_ms)
+        await asyncio.gather(
+            self._link.call("ZADD", OPEN_GAMES, "NX", started_ms, game_id),
+            self._link.call("SADD", owned_key(owner), game_id),
+        )
+        about = (ruleset, int(watchable), header, started_ms, owner)
         done = await self._link.run(CREATE, keys_of(game_id), (*about, *_arguments(first)))
         if done == 0:
             raise StoreConflict(f"game {game_id} can't start at {first.expected_seq}")
@@ -130,7 +145,10 @@ class RedisGameStore:
 
     async def append(self, append: Append) -> None:
         """Add to the log of a running game."""
-        if not await self._link.run(APPEND, keys_of(append.game_id), _arguments(append)):
+        done = await self._link.run(APPEND, keys_of(append.game_id), _arguments(append))
+        if done < 0:
+            raise Fenced(f"game {append.game_id} has another epoch than {append.epoch}")
+        if not done:
             raise StoreConflict(
                 f"game {append.game_id} is not running at {append.expected_seq},"
                 " or has the command already"
@@ -242,6 +260,7 @@ def _arguments(append: Append) -> list[Value]:
         b"" if append.snapshot is None else append.snapshot.body,
         len(append.records),
         len(append.facts),
+        append.epoch,
     ]
     for record in append.records:
         arguments += (record.at_ms, record.command_id, record.body)
@@ -251,7 +270,7 @@ def _arguments(append: Append) -> list[Value]:
 
 
 def _stored(game_id: str, fields: Sequence[bytes | None]) -> StoredGame | None:
-    state, ruleset, watchable, secret, header, started_ms, seq, reason = fields
+    state, ruleset, watchable, secret, header, started_ms, seq, reason, owner, epoch = fields
     if state is None:
         return None
     return StoredGame(
@@ -264,6 +283,8 @@ def _stored(game_id: str, fields: Sequence[bytes | None]) -> StoredGame | None:
         started_ms=int(started_ms or 0),
         seq=int(seq or -1),
         end_reason=(reason or b"").decode(),
+        owner=(owner or b"").decode(),
+        epoch=int(epoch or 0),
     )
 
 

@@ -29,6 +29,18 @@ RESERVED_GAMES: Final = "{engine:games}:reserved"
 """Set of all games ever reserved."""
 
 
+REPLICAS: Final = "{engine:replicas}:alive"
+"""Sorted set of the replicas, by when each counts as dead, in milliseconds of the node's own clock."""
+
+ABOUT_REPLICAS: Final = "{engine:replicas}:about"
+"""Hash: what is known of each replica."""
+
+
+def owned_key(owner: str) -> str:
+    """Set of the games that a replica, or nobody, may own: says where to look, as `OPEN_GAMES`."""
+    return f"{{owner:{owner}}}:games"
+
+
 def request_key(request_id: str) -> str:
     """What a request reserved."""
     return f"{{request:{request_id}}}"
@@ -106,12 +118,13 @@ return 1
 # it is all or nothing. The token tells a second sending of one append from another append.
 _APPEND: Final = """
 local function append(at, state)
-    local had = redis.call('HMGET', KEYS[1], 'state', 'seq', 'token', 'facts')
+    local had = redis.call('HMGET', KEYS[1], 'state', 'seq', 'token', 'facts', 'epoch')
     local token, expected = ARGV[at], ARGV[at + 1]
     if had[3] == token then return 1 end
+    if (had[5] or '0') ~= ARGV[at + 9] then return -1 end
     if had[1] ~= state or had[2] ~= expected then return 0 end
     local records, facts = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
-    local first, seen = at + 9, {}
+    local first, seen = at + 10, {}
     for i = first + 1, first + 3 * records - 1, 3 do
         local command = ARGV[i]
         if command ~= '' then
@@ -143,7 +156,8 @@ APPEND: Final = Script(
     "append",
     f"""{_APPEND}
 -- KEYS: of the game. ARGV: token, expected seq, state after, reason, ended at, seq and body of the
--- snapshot, number of records, of facts, then 3 for each. 1 if it is stored, 0 for a conflict.
+-- snapshot, number of records, of facts, epoch, then 3 for each. 1 if it is stored, 0 for a conflict,
+-- -1 for another epoch.
 return append(1, '{RUNNING}')
 """,
 )
@@ -151,14 +165,14 @@ return append(1, '{RUNNING}')
 CREATE: Final = Script(
     "create",
     f"""{_APPEND}
--- KEYS: of the game. ARGV: ruleset, watchable, header, started at, then as append.
+-- KEYS: of the game. ARGV: ruleset, watchable, header, started at, owner, then as append.
 -- 1 if the game is there, started now or before; 0 if it can't start; nil if it isn't reserved.
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then return false end
 if state ~= '{RESERVED}' then return 1 end
-if append(5, '{RESERVED}') == 0 then return 0 end
+if append(6, '{RESERVED}') ~= 1 then return 0 end
 redis.call('HSET', KEYS[1], 'ruleset', ARGV[1], 'watchable', ARGV[2], 'header', ARGV[3],
-    'started', ARGV[4])
+    'started', ARGV[4], 'owner', ARGV[5], 'epoch', ARGV[5] == '' and '0' or '1')
 return 1
 """,
 )
@@ -187,6 +201,49 @@ MARK_MOVED: Final = Script(
     """
 -- KEYS: game. ARGV: how many of its facts have a number.
 redis.call('HSET', KEYS[1], 'moved', ARGV[1])
+return 1
+""",
+)
+
+OWN: Final = Script(
+    "own",
+    f"""
+-- KEYS: game. ARGV: its epoch, its new owner. The epoch then and the owner before; nil if the game
+-- isn't running or has another epoch.
+local had = redis.call('HMGET', KEYS[1], 'state', 'epoch', 'owner')
+local epoch, from, owner = tonumber(had[2] or 0), tonumber(ARGV[1]), had[3] or ''
+if had[1] ~= '{RUNNING}' then return false end
+if epoch == from + 1 and owner == ARGV[2] then return {{epoch, owner}} end
+if epoch ~= from then return false end
+redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'epoch', epoch + 1)
+return {{epoch + 1, owner}}
+""",
+)
+
+BEAT: Final = Script(
+    "beat",
+    """
+-- KEYS: alive, about. ARGV: replica, milliseconds that this is good for, what is known of it.
+-- For each replica its id, whether it lives, and what is known of it.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+local found, all = {}, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+for i = 1, #all, 2 do
+    local alive = tonumber(all[i + 1]) > now and 1 or 0
+    found[#found + 1] = {all[i], alive, redis.call('HGET', KEYS[2], all[i])}
+end
+return found
+""",
+)
+
+LEAVE: Final = Script(
+    "leave",
+    """
+-- KEYS: alive, about. ARGV: replica.
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
 return 1
 """,
 )

@@ -23,6 +23,7 @@ from opolyx_engine.store.redis_scripts import (
     OPEN_GAMES,
     facts_key,
     game_key,
+    owned_key,
 )
 from opolyx_servicekit.errors import ServiceError
 from opolyx_servicekit.redis_link import RedisLink, Value
@@ -54,6 +55,9 @@ class Look:
 
     moved: int
     """How many of them are known to have a number."""
+
+    owner: str
+    """The replica that runs it; empty for nobody."""
 
     @property
     def over(self) -> bool:
@@ -162,10 +166,13 @@ class Upkeep:
 
     async def _look(self, game_id: str) -> Look:
         found = await self._link.call(
-            "HMGET", game_key(game_id), "state", "started", "facts", "moved"
+            "HMGET", game_key(game_id), "state", "started", "facts", "moved", "owner"
         )
-        state, started_ms, facts, moved = (int(value or 0) for value in found)
-        return Look(game_id, -1 if found[0] is None else state, started_ms, facts, moved)
+        *numbers, owner = found
+        state, started_ms, facts, moved = (int(value or 0) for value in numbers)
+        if found[0] is None:
+            state = -1
+        return Look(game_id, state, started_ms, facts, moved, (owner or b"").decode())
 
     async def _tend(self, look: Look) -> None:
         if look.facts != look.moved:
@@ -174,6 +181,7 @@ class Upkeep:
             await self._link.call("ZADD", OPEN_GAMES, look.started_ms, look.game_id)
         elif look.state in {FINISHED, VOID}:
             await self._link.call("ZREM", OPEN_GAMES, look.game_id)
+            await self._link.call("SREM", owned_key(look.owner), look.game_id)
 
     async def _move_facts(self, look: Look) -> None:
         """Give numbers to the game's facts that have none; the game keeps them all the same."""

@@ -9,6 +9,7 @@ from opolyx_engine.store.base import (
     RESERVED,
     RUNNING,
     Append,
+    Fenced,
     NewFact,
     Record,
     Reservation,
@@ -17,6 +18,8 @@ from opolyx_engine.store.base import (
     StoredGame,
     StoredSnapshot,
 )
+from opolyx_engine.store.owners import NOBODY
+from opolyx_engine.store.sqlite_owners import OWNERS, SqliteOwners
 from opolyx_servicekit.sqlite_file import SqliteFile
 
 _STEPS: Final = (
@@ -60,19 +63,20 @@ _STEPS: Final = (
         body BLOB NOT NULL
     ) STRICT;
     """,
+    OWNERS,
 )
 _GAME: Final = (
-    "SELECT game_id, state, ruleset, watchable, secret, header, started_ms, seq, end_reason"
-    " FROM engine_games"
+    "SELECT game_id, state, ruleset, watchable, secret, header, started_ms, seq, end_reason, owner,"
+    " epoch FROM engine_games"
 )
 
 
-class SqliteGameStore:
+class SqliteGameStore(SqliteOwners):
     """The `GameStore` on one SQLite file; appends of many games share a commit."""
 
     def __init__(self, file: SqliteFile, *, owns_file: bool = False) -> None:
         """Use `file`, whose tables must be there; see `open`."""
-        self._file = file
+        super().__init__(file)
         self._owns_file = owns_file
         self._observe_wait: Callable[[float], object] = _nobody
 
@@ -103,12 +107,17 @@ class SqliteGameStore:
         return await self._file.write(lambda db: _reserve(db, reservation))
 
     async def create(
-        self, game_id: str, ruleset: str, watchable: bool, header: bytes, first: Append
+        self,
+        game_id: str,
+        ruleset: str,
+        watchable: bool,
+        header: bytes,
+        first: Append,
+        owner: str = NOBODY,
     ) -> StoredGame | None:
         """Start a reserved game, or find it started."""
-        return await self._file.write(
-            lambda db: _create(db, game_id, ruleset, watchable, header, first)
-        )
+        about = (ruleset, int(watchable), header, first.records[0].at_ms, owner)
+        return await self._file.write(lambda db: _create(db, game_id, about, first))
 
     def tell_waits(self, observe: Callable[[float], object]) -> None:
         """Tell how long appends wait until the writer begins with them."""
@@ -225,22 +234,20 @@ def _reserve(db: sqlite3.Connection, reservation: Reservation) -> Reservation | 
 
 
 def _create(
-    db: sqlite3.Connection,
-    game_id: str,
-    ruleset: str,
-    watchable: bool,
-    header: bytes,
-    first: Append,
+    db: sqlite3.Connection, game_id: str, about: tuple[str, int, bytes, int, str], first: Append
 ) -> StoredGame | None:
     game = _game(db, game_id)
     if game is None or game.state != RESERVED:
         return game
     db.execute(
-        "UPDATE engine_games SET state = ?, ruleset = ?, watchable = ?, header = ?, started_ms = ?"
-        " WHERE game_id = ?",
-        (RUNNING, ruleset, int(watchable), header, first.records[0].at_ms, game_id),
+        "UPDATE engine_games SET state = ?, ruleset = ?, watchable = ?, header = ?, started_ms = ?,"
+        " owner = ? WHERE game_id = ?",
+        (RUNNING, *about, game_id),
     )
     _append(db, first)
+    db.execute(
+        "UPDATE engine_games SET epoch = 1 WHERE game_id = ? AND owner <> ?", (game_id, NOBODY)
+    )
     return _game(db, game_id)
 
 
@@ -249,7 +256,7 @@ def _append(db: sqlite3.Connection, append: Append) -> None:
     ended_ms = 0 if append.ends_as == RUNNING else append.at_ms
     changed = db.execute(
         "UPDATE engine_games SET seq = ?, state = ?, ended_ms = ?, end_reason = ?"
-        " WHERE game_id = ? AND seq = ? AND state = ?",
+        " WHERE game_id = ? AND seq = ? AND state = ? AND epoch = ?",
         (
             last_seq,
             append.ends_as,
@@ -258,9 +265,13 @@ def _append(db: sqlite3.Connection, append: Append) -> None:
             append.game_id,
             append.expected_seq,
             RUNNING,
+            append.epoch,
         ),
     )
     if changed.rowcount != 1:
+        game = _game(db, append.game_id)
+        if game is not None and game.epoch != append.epoch:
+            raise Fenced(f"game {append.game_id} has another epoch than {append.epoch}")
         raise StoreConflict(f"game {append.game_id} is not running at {append.expected_seq}")
     _insert_records(db, append.game_id, append.records)
     _insert_facts(db, append.game_id, append.facts)
@@ -297,7 +308,19 @@ def _game(db: sqlite3.Connection, game_id: str) -> StoredGame | None:
 
 
 def _stored(row: Sequence[object]) -> StoredGame:
-    game_id, state, ruleset, watchable, secret, header, started_ms, seq, end_reason = row
+    (
+        game_id,
+        state,
+        ruleset,
+        watchable,
+        secret,
+        header,
+        started_ms,
+        seq,
+        end_reason,
+        owner,
+        epoch,
+    ) = row
     return StoredGame(
         game_id=str(game_id),
         state=int(state),  # type: ignore[call-overload]
@@ -308,6 +331,8 @@ def _stored(row: Sequence[object]) -> StoredGame:
         started_ms=int(started_ms),  # type: ignore[call-overload]
         seq=int(seq),  # type: ignore[call-overload]
         end_reason=str(end_reason),
+        owner=str(owner),
+        epoch=int(epoch),  # type: ignore[call-overload]
     )
 
 

@@ -48,6 +48,10 @@ $(INSTALLED): $(LOCKED) $(MEMBERS:%=%/pyproject.toml)
 lock: setup ## Resolve the dependencies anew into requirements.lock (ARGS=--upgrade for newer ones)
 	$(BIN)/python tools/lock_requirements.py $(ARGS)
 
+.PHONY: image-locks
+image-locks: setup ## Rewrite the locks of the container images from requirements.lock
+	$(BIN)/python tools/image_locks.py
+
 .PHONY: clean
 clean: ## Remove .venv, caches and results
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis htmlcov .coverage
@@ -149,6 +153,7 @@ quick: setup ## Check format, lint, imports, proto and generated code: seconds
 	$(BIN)/buf lint
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_themes.py --check
+	$(BIN)/python tools/image_locks.py --check
 
 .PHONY: types
 types: setup ## Check the types of all packages, tests and tools

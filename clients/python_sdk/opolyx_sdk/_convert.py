@@ -206,7 +206,13 @@ def read_request(message: engine_service_pb2.PlayRequest) -> _frames.Request | N
         case "command":
             command = message.command
             action = cast(actions.Action, _value(command.action))
-            return _frames.Command(command.game_id, command.command_id, command.decision_id, action)
+            return _frames.Command(
+                command.game_id,
+                command.command_id,
+                command.decision_id,
+                action,
+                command.traceparent,
+            )
         case "detach":
             return _frames.Detach(message.detach.game_id)
         case "ping":
@@ -243,6 +249,7 @@ def write_command(command: _frames.Command) -> engine_service_pb2.Command:
         command_id=command.command_id,
         decision_id=command.decision_id,
         action=write_action(command.action),
+        traceparent=command.traceparent,
     )
 
 

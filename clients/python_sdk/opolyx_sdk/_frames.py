@@ -42,6 +42,7 @@ class Command:
     command_id: str
     decision_id: str
     action: Action
+    traceparent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

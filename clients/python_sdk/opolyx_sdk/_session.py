@@ -171,11 +171,16 @@ class Session:
         return self._release_all(game_id)
 
     def submit(
-        self, game_id: str, decision_id: str, action: Action, command_id: str | None = None
+        self,
+        game_id: str,
+        decision_id: str,
+        action: Action,
+        command_id: str | None = None,
+        traceparent: str = "",
     ) -> str:
         """Send a command until it is answered; returns its id, which `Answered` will carry."""
         command_id = command_id or uuid.uuid4().hex
-        command = Command(game_id, command_id, decision_id, action)
+        command = Command(game_id, command_id, decision_id, action, traceparent)
         self._commands[command_id] = command
         self._send(command)
         return command_id

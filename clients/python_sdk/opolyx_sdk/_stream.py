@@ -63,6 +63,8 @@ class GameStream:
         self._task: asyncio.Task[None] | None = None
         self._one_stream = asyncio.Lock()  # a task that ends and the next one share the session
         self._heard = False
+        self.online = False
+        """Whether the server is heard: it is as soon as it has answered on the stream of now."""
         self._renewed = False
         self._closed = False
 
@@ -129,7 +131,11 @@ class GameStream:
         if inbox is not None and isinstance(inbox.error, GameError | RequestError):
             raise inbox.error  # another stream would but be refused again
         _convert.write_request(Command(game_id, command_id or "", decision_id, action))
-        command_id = self._session.submit(game_id, decision_id, action, command_id)
+        with self._transport.traces.command(game_id) as place:
+            command_id = self._session.submit(game_id, decision_id, action, command_id, place)
+            return await self._answer_to(command_id)
+
+    async def _answer_to(self, command_id: str) -> int:
         answer = asyncio.get_running_loop().create_future()
         self._answers[command_id] = answer
         self._go_on()
@@ -217,6 +223,7 @@ class GameStream:
             reraise_own_cancellation()
             return None  # the channel was closed under the call: an outage like any other
         finally:
+            self.online = False
             self._session.disconnected()
             writer.cancel()
             call.cancel()
@@ -241,7 +248,7 @@ class GameStream:
         async for response in call:
             if response is None:
                 raise request_error(UNREADABLE)
-            self._heard, self._renewed = True, False
+            self._heard, self.online, self._renewed = True, True, False
             for frame in _convert.read_frames(response.frames):
                 for signal in self._session.receive(frame):
                     if isinstance(signal, Drained):

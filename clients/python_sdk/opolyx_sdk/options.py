@@ -1,6 +1,10 @@
 """Times and limits of a client."""
 
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opolyx_sdk.metrics import ClientMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,13 @@ class ClientOptions:
     `missed` says how many went.
     """
 
+    metrics: "ClientMetrics | None" = None
+    """Counts the calls, if it is given."""
+
+    traces: bool = False
+    """Whether calls and commands say where in a trace they are, and commands are spans; needs the
+    extra `otel`. The program itself says where spans go."""
+
     def __post_init__(self) -> None:
         """Nothing waits for no time at all.
 
@@ -71,7 +82,7 @@ class ClientOptions:
         """
         for one in fields(self):
             value = getattr(self, one.name)
-            if isinstance(value, int | float) and not value > 0:
+            if isinstance(value, int | float) and not isinstance(value, bool) and not value > 0:
                 raise ValueError(f"{one.name} must be above 0, not {value}")
 
     @property

@@ -18,6 +18,8 @@ from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc
 from opolyx_sdk._backoff import Backoff, Outage
 from opolyx_sdk._status import to_error
+from opolyx_sdk._traces import Traces
+from opolyx_sdk._transport.counted import counted
 from opolyx_sdk._transport.token_keeper import TokenKeeper
 from opolyx_sdk.errors import (
     ConnectionLost,
@@ -117,6 +119,8 @@ class Transport:
         """Times and limits."""
         self.tokens = TokenKeeper(token, self._renewed_token)
         """The token that calls carry."""
+        self.traces = Traces(on=options.traces)
+        """Where in a trace calls are."""
         self._channel: grpc.aio.Channel | None = None
         self._stubs: Stubs | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -139,11 +143,12 @@ class Transport:
             # A channel of a loop that has ended can't be closed; it goes with its loop.
             self._loop = loop
             self._channel = _open_channel(self.address, self.options)
+            channel = counted(self._channel, self.options.metrics)
             self._stubs = Stubs(
-                engine_service_pb2_grpc.EngineServiceStub(self._channel),
-                identity_service_pb2_grpc.IdentityServiceStub(self._channel),
-                matchmaker_service_pb2_grpc.MatchmakerServiceStub(self._channel),
-                progression_service_pb2_grpc.ProgressionServiceStub(self._channel),
+                engine_service_pb2_grpc.EngineServiceStub(channel),
+                identity_service_pb2_grpc.IdentityServiceStub(channel),
+                matchmaker_service_pb2_grpc.MatchmakerServiceStub(channel),
+                progression_service_pb2_grpc.ProgressionServiceStub(channel),
             )
         return self._stubs
 
@@ -154,6 +159,8 @@ class Transport:
             pairs.append(("authorization", f"Bearer {self.tokens.jwt}"))
         if game_id:
             pairs.append((GAME_HEADER, game_id))
+        if place := self.traces.place():
+            pairs.append(("traceparent", place))
         return tuple(pairs)
 
     async def wait_ready(self, timeout_s: float) -> None:

@@ -1,6 +1,6 @@
 """Who calls, and what that role may call: deny by default."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -96,15 +96,23 @@ def is_infrastructure(method: str) -> bool:
 class AccessTable:
     """Which roles may call which method."""
 
-    def __init__(self, roles: Mapping[str, frozenset[str]], verifier: Verifier | None) -> None:
+    def __init__(
+        self,
+        roles: Mapping[str, frozenset[str]],
+        verifier: Verifier | None,
+        *,
+        gate: Callable[[str], None] | None = None,
+    ) -> None:
         """Allow what is listed and nothing else.
 
         Args:
             roles: by full method name, the roles that may call it, or `PUBLIC`.
             verifier: checks tokens; without one, only public methods can be called.
+            gate: raises if a method isn't served by this process now, whoever calls.
         """
         self._roles = dict(roles)
         self._verifier = verifier
+        self._gate = gate
 
     def admit(self, method: str, metadata: Iterable[tuple[str, str | bytes]]) -> Principal | None:
         """The caller, or None for an anonymous caller of a public method.
@@ -112,9 +120,12 @@ class AccessTable:
         Raises:
             Unauthenticated: the method isn't public and there is no valid token.
             PermissionDenied: the role isn't listed, or the method isn't.
+            ServiceError: the gate's.
         """
         if is_infrastructure(method):
             return None
+        if self._gate is not None:
+            self._gate(method)
         roles = self._roles.get(method, frozenset())
         if roles == PUBLIC:
             return self._guess(metadata)

@@ -42,9 +42,9 @@ class Probes(health_pb2_grpc.HealthServicer):
         self._ended = False
         self._changed = asyncio.Event()
 
-    def set_ready(self, ready: bool) -> None:
-        """Set the readiness of all services."""
-        for name in self._statuses:
+    def set_ready(self, ready: bool, names: Iterable[str] | None = None) -> None:
+        """Set the readiness of the services named, or of all."""
+        for name in list(self._statuses if names is None else names):
             if name != LIVENESS:
                 self._statuses[name] = _SERVING if ready else _NOT_SERVING
         self._tell_watchers()

@@ -78,18 +78,21 @@ class ServiceServer:
         self._settings = settings
         self._add_services = add_services
         self._names = tuple(service_names)
-        self._access = AccessTable(roles, verifier)
+        self._access = AccessTable(roles, verifier, gate=self._pass_gate)
         self._budget = CallBudget(
             settings.calls_per_second, settings.call_burst, counted_elsewhere=counted_elsewhere
         )
         self.metrics = metrics or RpcMetrics()
         """The metrics; services register their own with `metrics.registry`."""
+        self.gate: Callable[[str], None] = _open
+        """Told the full name of each method that is called; raises if it isn't served here now."""
         self._on_drain = on_drain
         self._server: grpc.aio.Server | None = None
         self._probe_server: grpc.aio.Server | None = None
         self._metrics_server: tuple[WSGIServer, threading.Thread] | None = None
         self._probes: Probes | None = None
         self._tasks = TaskOwner("server")
+        self._not_ready: set[str] = set()
         self._drain_lock = asyncio.Lock()
         self._port = 0
         self._service_port = 0
@@ -146,7 +149,7 @@ class ServiceServer:
         self._start_metrics_server()
         self._tasks.start(LoopLag(self.metrics.loop_lag).run(), name="loop_lag")
         await self._server.start()
-        self._probes.set_ready(True)
+        self._probes.set_ready(True, set(self._names) - self._not_ready)
         warn_of_exposure(self._settings)
         if unknown := self._settings.unknown_names():
             _log.warning("settings_unknown", names=unknown)
@@ -156,6 +159,16 @@ class ServiceServer:
         """Say from now on that new calls should go elsewhere; those that come are served."""
         if self._probes is not None:
             self._probes.set_ready(False)
+
+    def set_ready(self, ready: bool, names: Iterable[str]) -> None:
+        """Say from now on whether new calls of some services should come here.
+
+        Before `start` it holds from then on. A server that drains is ready for nothing.
+        """
+        changed = set(names)
+        self._not_ready = self._not_ready - changed if ready else self._not_ready | changed
+        if self._server is not None and self._probes is not None and not self._drain_lock.locked():
+            self._probes.set_ready(ready, changed)
 
     async def drain(self) -> None:
         """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace.
@@ -196,6 +209,9 @@ class ServiceServer:
         """Drain, unless that was done."""
         await self.drain()
 
+    def _pass_gate(self, method: str) -> None:
+        self.gate(method)
+
     async def _start_probe_server(self, probes: Probes) -> None:
         if self._settings.probe_address is None:
             return
@@ -232,6 +248,10 @@ class ServiceServer:
             await asyncio.to_thread(server.shutdown)
             server.server_close()
             await asyncio.to_thread(thread.join)
+
+
+def _open(method: str) -> None:
+    """The gate of a server that serves everything it has."""
 
 
 def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:

@@ -22,6 +22,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from structlog.testing import capture_logs
 
 from opolyx_servicekit.access import PUBLIC
+from opolyx_servicekit.errors import Unavailable
 from opolyx_servicekit.server import MAX_MESSAGE_BYTES, ServiceServer
 from opolyx_servicekit.settings import ServiceSettings
 
@@ -105,6 +106,43 @@ async def test_health_knows_liveness_and_each_service() -> None:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await echo(probe, "not here")
         assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_service_that_waits_is_not_ready_and_its_calls_are_refused() -> None:
+    """A gate is asked of every call but those of health; readiness may be set before the start."""
+    closed = True
+
+    def gate(method: str) -> None:
+        if method == ECHO and closed:
+            raise Unavailable("STANDBY", "another one serves")
+
+    waits = server_of(ServiceSettings())
+    waits.gate = gate
+    waits.set_ready(False, [SERVICE])
+    async with waits as server, plain_channel(server.bound_port) as channel:
+        assert await health(channel, "") == SERVING
+        assert await health(channel, SERVICE) == NOT_SERVING
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await echo(channel, "too soon")
+        assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        closed = False
+        server.set_ready(True, [SERVICE])
+        assert await health(channel, SERVICE) == SERVING
+        assert await echo(channel, "now") == "now"
+
+
+async def test_a_server_that_drains_is_never_ready_again() -> None:
+    seen: list[int] = []
+
+    async def ready_again() -> None:
+        server.set_ready(True, [SERVICE])
+        async with plain_channel(server.bound_port) as channel:
+            seen.append(await health(channel, SERVICE))
+
+    server = server_of(ServiceSettings(), on_drain=ready_again)
+    async with server:
+        pass
+    assert seen == [NOT_SERVING]
 
 
 async def test_draining_takes_readiness_first_and_lets_open_calls_end() -> None:

@@ -68,6 +68,9 @@ class Script:
     repeatable: bool = True
     """Whether running it twice is as good as once. If not, a lost answer is `StoreUnavailable`."""
 
+    writes: bool = True
+    """Whether it may write; if not, no replica is waited for."""
+
     sha: str = field(init=False)
     """What Redis knows it by."""
 
@@ -94,6 +97,10 @@ class _Job:
     @property
     def repeatable(self) -> bool:
         return self.script is None or self.script.repeatable
+
+    @property
+    def writes(self) -> bool:
+        return self.script is not None and self.script.writes
 
     def as_source(self) -> None:
         """Send the script's text instead of its hash: the node doesn't have it (any more)."""
@@ -364,7 +371,7 @@ class _Lane:
         Redis waits for what its connection wrote. A job that was done before, on a connection that
         broke, writes nothing now: so something is always written, behind it.
         """
-        if not self._replicas or all(job.script is None for job in jobs):
+        if not self._replicas or not any(job.writes for job in jobs):
             return False
         key = jobs[0].key
         pipeline.execute_command("SET", f"{_tagged_like(key)}:touched", 1, "PX", 1)

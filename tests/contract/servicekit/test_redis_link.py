@@ -313,6 +313,13 @@ async def test_a_cluster_that_was_away_altogether_comes_back(tmp_path: Path) -> 
                 assert [b"1", b"1"] == await link.call("HMGET", key, 1, 3)
 
 
+async def test_a_script_that_only_reads_waits_for_no_replica(server: RedisServer) -> None:
+    reads = Script("reads", "return redis.call('GET', KEYS[1])", writes=False)
+    server.command("SET", "a", "1")
+    async with await RedisLink.open(server.url, replicas=1, timeout_seconds=2.0) as link:
+        assert b"1" == await link.run(reads, ("a",))
+
+
 @pytest.mark.timeout(120)
 async def test_what_a_replica_has_survives_the_loss_of_its_master(tmp_path: Path) -> None:
     with redis_cluster(tmp_path, replicas=True) as cluster:

@@ -24,6 +24,7 @@ from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKin
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
+from opolyx_progression.store.base import Store
 from opolyx_progression.store.sqlite import SqliteStore
 from opolyx_servicekit.access import Principal, bad_token
 from opolyx_servicekit.server import ServiceServer
@@ -303,7 +304,7 @@ async def eventually(holds: Callable[[], Awaitable[bool]], *, seconds: float = 1
             await asyncio.sleep(0.003)
 
 
-async def everything(store: SqliteStore, player_ids: Sequence[str]) -> dict[str, Any]:
+async def everything(store: Store, player_ids: Sequence[str]) -> dict[str, Any]:
     """All that is stored of a few players, to compare two stores."""
     last = await store.last_sequence()
     ledger = await store.ledger(after=0, until=last)
@@ -351,12 +352,12 @@ class Running:
         await self.store._file.close()
 
 
-async def reached(store: SqliteStore, number: int) -> bool:
+async def reached(store: Store, number: int) -> bool:
     """Whether the fact of this number was applied."""
     return await store.cursor() >= number
 
 
-def service_on(store: SqliteStore, engine: grpc.aio.Channel) -> ProgressionService:
+def service_on(store: Store, engine: grpc.aio.Channel) -> ProgressionService:
     """The service as it will run."""
     return ProgressionService(
         Running.settings,

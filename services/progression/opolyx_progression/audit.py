@@ -161,28 +161,24 @@ class _Auditor:
 
     async def compare_standings(self) -> None:
         missing = set(self._standings)
-        after = ""
-        while page := await self._store.standings(after=after, limit=_PLAYERS_AT_ONCE):
+        async for page in self._store.standings():
             for row in page:
                 self.report.players += 1
                 missing.discard(row.player_id)
                 computed = self._standings.get(row.player_id)
                 if self._is_settled(row) and row.standing != computed:
                     self.report.add("standing", row.player_id, row.standing, computed)
-            after = page[-1].player_id
         for player_id in sorted(missing):
             self.report.add("standing", player_id, None, self._standings[player_id])
 
     async def compare_ratings(self) -> None:
         missing = {mode: set(rated) for mode, rated in self._ratings.items()}
-        after = ("", "")
-        while page := await self._store.ratings(after=after, limit=_PLAYERS_AT_ONCE):
+        async for page in self._store.ratings():
             for row in page:
                 missing.get(row.mode, set()).discard(row.player_id)
                 computed = self._ratings.get(row.mode, {}).get(row.player_id)
                 if self._is_settled(row) and not _are_close(row.rating, computed):
                     self.report.add("rating", f"{row.player_id}/{row.mode}", row.rating, computed)
-            after = (page[-1].player_id, page[-1].mode)
         for mode, left in missing.items():
             for player_id in sorted(left):
                 lost = self._ratings[mode][player_id]
@@ -190,16 +186,16 @@ class _Auditor:
 
     async def compare_scores(self) -> None:
         computed = await self._scores()
-        after = ("", "")
-        while page := await self._store.scores(after=after, limit=_PLAYERS_AT_ONCE):
+        missing = set(computed)
+        async for page in self._store.scores():
             for row in page:
                 key = (row.score.board, row.player_id)
-                score = computed.pop(key, None)
+                missing.discard(key)
+                score = computed.get(key)
                 if self._is_settled(row) and row.score.score != score:
                     self.report.add("score", "/".join(key), row.score.score, score)
-            after = (page[-1].score.board, page[-1].player_id)
-        for key, score in sorted(computed.items()):
-            self.report.add("score", "/".join(key), None, score)
+        for key in sorted(missing):
+            self.report.add("score", "/".join(key), None, computed[key])
 
     async def compare_entitlements(self) -> None:
         """What a player is entitled to is what an operator said last."""

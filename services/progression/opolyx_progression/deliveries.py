@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from opolyx_progression.games import FinishedGame
+
+_LONGEST_PROBLEM: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +66,13 @@ class Outcome(StrEnum):
 
     BURIED = "buried"
     """It couldn't be processed and is among the dead letters."""
+
+
+class Unprocessable(Exception):
+    """A delivery that can never be applied as it is."""
+
+
+def problem_of(error: Exception) -> str:
+    """Why a delivery couldn't be applied, in words for operators."""
+    text = str(error) if isinstance(error, Unprocessable) else repr(error)
+    return text[:_LONGEST_PROBLEM]

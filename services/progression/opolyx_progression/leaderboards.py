@@ -47,10 +47,19 @@ class BoardPage:
     """Some rows of a leaderboard in order."""
 
     rows: tuple[BoardRow, ...]
-    """By score, equal ones by player id."""
+    """In the order of `place_of`."""
 
     players: int
     """Players on the whole board."""
+
+
+def place_of(score: int, player_id: str) -> tuple[int, bytes]:
+    """What rows are sorted by on every store: greater scores first, equal ones by player id.
+
+    So a sorted set of the first values orders its members; an index over (score DESC, player id)
+    does the same.
+    """
+    return -score, player_id.encode()
 
 
 def rating_board(mode: str, *, bots: bool) -> str:

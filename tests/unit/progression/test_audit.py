@@ -63,17 +63,18 @@ async def test_games_settled_meanwhile_are_no_drift(tmp_path: Path) -> None:
             await store.apply([settled(number)], now_ms=1)
 
         class Busy:
-            """Settles another game before each read of a page of totals."""
+            """Settles another game just before the totals are read."""
 
             number = 5
 
             def __getattr__(self, name: str) -> Any:
                 return getattr(store, name)
 
-            async def standings(self, *, after: str, limit: int) -> Any:
+            async def standings(self) -> Any:
                 self.number += 1
                 await store.apply([settled(self.number)], now_ms=1)
-                return await store.standings(after=after, limit=limit)
+                async for page in store.standings():
+                    yield page
 
         busy: Any = Busy()
         report = await audit(busy)

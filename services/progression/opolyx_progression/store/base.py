@@ -1,6 +1,6 @@
 """What progression asks of a store."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -259,18 +259,21 @@ class Store(Protocol):
         """
         ...
 
-    async def standings(self, *, after: str, limit: int) -> list[StoredStanding]:
-        """Totals of players with greater ids, ascending."""
+    def standings(self) -> AsyncIterator[list[StoredStanding]]:
+        """Totals of all players, page by page, each player once.
+
+        Here and in the next two: what changes meanwhile is told as it was or as it is.
+        """
         ...
 
-    async def ratings(self, *, after: tuple[str, str], limit: int) -> list[StoredRating]:
-        """Ratings with a greater (player id, mode), ascending."""
+    def ratings(self) -> AsyncIterator[list[StoredRating]]:
+        """Ratings of all players in every mode, page by page, each once."""
         ...
 
-    async def scores(self, *, after: tuple[str, str], limit: int) -> list[StoredScore]:
-        """Scores with a greater (board, player id), ascending."""
+    def scores(self) -> AsyncIterator[list[StoredScore]]:
+        """Scores on every leaderboard, page by page, each at least once."""
         ...
 
     async def miscounted_boards(self) -> list[str]:
-        """Leaderboards on which ranks would be wrong; reads every score."""
+        """Leaderboards on which ranks would be wrong; may read every score."""
         ...

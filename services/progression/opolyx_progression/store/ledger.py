@@ -3,21 +3,21 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from opolyx_progression.awards import Award, AwardTable
-from opolyx_progression.deliveries import Delivery, Outcome, Unreadable, VoidedGame
+from opolyx_progression.deliveries import (
+    Delivery,
+    Outcome,
+    Unprocessable,
+    Unreadable,
+    VoidedGame,
+    problem_of,
+)
 from opolyx_progression.games import FinishedGame
 from opolyx_progression.leaderboards import scores_of
 from opolyx_progression.ratings import Rating
 from opolyx_progression.settlement import Settlement, Standing, settle
 from opolyx_progression.store.scores import put_scores
-
-_LONGEST_PROBLEM: Final = 500
-
-
-class _Unprocessable(Exception):
-    """A delivery that can never be applied as it is."""
 
 
 def apply_all(
@@ -59,7 +59,7 @@ def _apply_or_bury(
 def _apply(connection: sqlite3.Connection, delivery: Delivery, table: AwardTable) -> Outcome:
     effect = delivery.effect
     if isinstance(effect, Unreadable):
-        raise _Unprocessable(effect.problem)
+        raise Unprocessable(effect.problem)
     if isinstance(effect, FinishedGame):
         return _settle_once(connection, delivery.number, effect, table)
     if isinstance(effect, VoidedGame):
@@ -217,11 +217,10 @@ def _bury(
     connection: sqlite3.Connection, delivery: Delivery, error: Exception, now_ms: int
 ) -> None:
     """Keep when it was given up first; the problem is that of the last attempt."""
-    problem = str(error) if isinstance(error, _Unprocessable) else repr(error)
     connection.execute(
         "INSERT INTO progression_dead_letters VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET problem = excluded.problem",
-        (delivery.number, delivery.game_id, now_ms, problem[:_LONGEST_PROBLEM], delivery.raw),
+        (delivery.number, delivery.game_id, now_ms, problem_of(error), delivery.raw),
     )
 
 

@@ -1,7 +1,8 @@
 """The store on SQLite: one file, alone or shared with other services of a process."""
 
-from collections.abc import Sequence
-from typing import Self
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Self, TypeVar
 
 from opolyx_progression.awards import CURRENT, AwardTable
 from opolyx_progression.cards import Card
@@ -24,6 +25,11 @@ from opolyx_progression.store.ledger import apply_all
 from opolyx_progression.store.schema import COMPONENT, STEPS
 from opolyx_progression.store.scores import miscounted, read_around, read_top
 from opolyx_servicekit.sqlite_file import SqliteFile
+
+_PAGE: Final = 1_000
+
+_Key = TypeVar("_Key")
+_Row = TypeVar("_Row")
 
 
 class SqliteStore(Store):
@@ -137,21 +143,36 @@ class SqliteStore(Store):
         """Awards by sequence and seat."""
         return await self._file.read(lambda connection: records.ledger(connection, after, until))
 
-    async def standings(self, *, after: str, limit: int) -> list[StoredStanding]:
+    async def standings(self) -> AsyncIterator[list[StoredStanding]]:
         """Totals by player id."""
-        return await self._file.read(lambda connection: records.standings(connection, after, limit))
+        after = ""
+        while page := await self._page(records.standings, after):
+            yield page
+            after = page[-1].player_id
 
-    async def ratings(self, *, after: tuple[str, str], limit: int) -> list[StoredRating]:
+    async def ratings(self) -> AsyncIterator[list[StoredRating]]:
         """Ratings by player id and mode."""
-        return await self._file.read(lambda connection: records.ratings(connection, after, limit))
+        after = ("", "")
+        while page := await self._page(records.ratings, after):
+            yield page
+            after = (page[-1].player_id, page[-1].mode)
 
-    async def scores(self, *, after: tuple[str, str], limit: int) -> list[StoredScore]:
+    async def scores(self) -> AsyncIterator[list[StoredScore]]:
         """Scores by board and player id."""
-        return await self._file.read(lambda connection: records.scores(connection, after, limit))
+        after = ("", "")
+        while page := await self._page(records.scores, after):
+            yield page
+            after = (page[-1].score.board, page[-1].player_id)
 
     async def miscounted_boards(self) -> list[str]:
         """Leaderboards whose counts of players don't agree with their scores."""
         return await self._file.read(miscounted)
+
+    async def _page(
+        self, read: Callable[[sqlite3.Connection, _Key, int], list[_Row]], after: _Key
+    ) -> list[_Row]:
+        """The next page behind a key; each page is a snapshot of its own."""
+        return await self._file.read(lambda connection: read(connection, after, _PAGE))
 
     async def _number(self, query: str) -> int:
         return await self._file.read(

@@ -36,7 +36,7 @@ _MOST_VALUES: Final = 12
 class ServiceError(Exception):
     """An answer other than success; subclasses fix the gRPC code."""
 
-    code: ClassVar[grpc.StatusCode] = grpc.StatusCode.UNKNOWN
+    code: grpc.StatusCode = grpc.StatusCode.UNKNOWN
     default_retry_ms: ClassVar[int | None] = None
 
     def __init__(

@@ -35,6 +35,7 @@ SENTENCES: Final[dict[int, str]] = {
 STORE_AWAY: Final = "STORE_UNAVAILABLE"
 BUSY: Final = "LIMIT"
 FAULT: Final = "GAME_FAULT"
+MOVED: Final = "NOT_OWNER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Answer:
     """When to send it again, if it couldn't be judged; else 0."""
 
     retry_reason: str = STORE_AWAY
-    """Why it couldn't be judged, if it couldn't: STORE_AWAY, BUSY or FAULT."""
+    """Why it couldn't be judged, if it couldn't: STORE_AWAY, BUSY, FAULT or MOVED."""
 
 
 @dataclass(slots=True)

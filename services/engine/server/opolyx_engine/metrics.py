@@ -19,12 +19,15 @@ FAILURE_KINDS: Final = ("busy", "unavailable", "other")
 """What is known of an append that failed."""
 
 RETRY_REASONS: Final = tuple(
-    reason.lower() for reason in (command.STORE_AWAY, command.BUSY, command.FAULT)
+    reason.lower() for reason in (command.STORE_AWAY, command.BUSY, command.FAULT, command.MOVED)
 )
 """Why commands are to be sent again."""
 
 LIVES: Final = ("finished", "void")
 """How games end."""
+
+FORWARD_RESULTS: Final = ("answered", "not_owner", "lost", "limit")
+"""What became of a call that was sent on to another replica."""
 
 INVARIANTS: Final = ("money", "legal_action", "digest", "log")
 """What the watchdog looks at."""
@@ -167,6 +170,18 @@ class EngineMetrics:
             ("invariant",),
             registry=self.registry,
         )
+        self.forwarded_streams = Gauge(
+            "opolyx_forwarded_streams",
+            "Open streams that go on to another replica.",
+            registry=self.registry,
+        )
+        self.forwards = Counter(
+            "opolyx_forwards",
+            "Calls and streams sent on to another replica, by result: answered, not_owner (the game"
+            " wasn't there), lost (nobody was there) or limit.",
+            ("result",),
+            registry=self.registry,
+        )
         self._of_action: dict[str, Histogram] = {}
         self._of_outcome: dict[tuple[str, str], Counter] = {}
         self._show_known_labels()
@@ -196,6 +211,7 @@ class EngineMetrics:
             (self.limited, ("streams", "attaches", "missed_updates")),
             (self.streams_cut, ("token_revoked", "token_expired")),
             (self.watchdog_violations, INVARIANTS),
+            (self.forwards, FORWARD_RESULTS),
         ):
             for value in values:
                 counter.labels(value)

@@ -5,6 +5,7 @@ Used by `main.py` for a server of its own, and by whoever runs several services 
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import grpc
 
@@ -18,11 +19,13 @@ from opolyx_engine.registry import Registry
 from opolyx_engine.replay_file import ReplayPages
 from opolyx_engine.rpc.allocation import AllocationServicer
 from opolyx_engine.rpc.engine_servicer import EngineServicer
+from opolyx_engine.rpc.forwarding import Forwarding
 from opolyx_engine.rpc.frame_encoder import FrameEncoder
 from opolyx_engine.rpc.operations import OperationsServicer
 from opolyx_engine.rpc.other_requests import CountedEntrance, OtherRequests
 from opolyx_engine.rpc.play import PlayStreams
 from opolyx_engine.rpc.reads import GameReads
+from opolyx_engine.rpc.replica_channels import ReplicaChannels
 from opolyx_engine.rpc.service_handlers import (
     COUNTED_ELSEWHERE,
     ROLES,
@@ -37,6 +40,7 @@ from opolyx_engine.sweep import Sweep
 from opolyx_engine.timers import Timers
 from opolyx_engine.watchdog import Watchdog
 from opolyx_servicekit.access import Principal
+from opolyx_servicekit.peers import open_channel
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
@@ -110,12 +114,23 @@ class EngineService:
         self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
+        self.channels = ReplicaChannels(partial(open_channel, settings=settings))
+        """The channels to the other replicas."""
+        self._forwarding = Forwarding(self.channels, settings, self._clock, self.metrics)
         others = OtherRequests(settings, self.metrics, self._clock)
         entrance = CountedEntrance(self.registry, self._clock, self.metrics, others)
         self._engine = EngineServicer(
             entrance,
-            PlayStreams(self.registry, entrance, self.streams, settings, self._clock, others),
-            WatchStreams(self.registry, self.streams),
+            PlayStreams(
+                self.registry,
+                entrance,
+                self.streams,
+                settings,
+                self._clock,
+                others,
+                self._forwarding,
+            ),
+            WatchStreams(self.registry, self.streams, self._forwarding),
             GameReads(self.registry, store, encoder, ReplayPages(store, settings)),
         )
         self._allocation = AllocationServicer(
@@ -142,10 +157,12 @@ class EngineService:
             finally:
                 await self.drain()
                 await self.registry.close()
+                await self.channels.close()
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Add the servicers to a server."""
-        add_services(server, self._engine, self._allocation, self._operations)
+        servicers = (self._engine, self._allocation, self._operations)
+        add_services(server, servicers, self._forwarding)
 
     async def drain(self) -> None:
         """Take nothing new and send every stream elsewhere; games go on until the end."""

@@ -143,3 +143,20 @@ class EngineSettings(PeerSettings):
 
     hand_over_ms: int = Field(default=10_000, ge=0)
     """How long a draining engine may take to hand its games to others, milliseconds; 0 for not."""
+
+    forward_tries: int = Field(default=3, ge=1)
+    """How often a call is sent on to a game's owner that turns out not to be it, or not there."""
+
+    forward_wait_ms: int = Field(default=200, ge=1)
+    """How long to wait between two such tries, milliseconds."""
+
+    forward_within_ms: int = Field(default=2_000, ge=0)
+    """No further try is begun later than this after the first, milliseconds."""
+
+    most_forwarded_streams: int = Field(default=8_000, ge=1)
+    """Streams that may go on to other replicas at once; further ones are told to come again. Below
+    `most_connection_calls`: all to one replica share a connection."""
+
+    longest_write_seconds: float = Field(default=30.0, gt=0)
+    """How long a client may take to read what another replica has sent, seconds; then its stream ends
+    as that of a slow reader."""

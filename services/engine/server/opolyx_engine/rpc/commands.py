@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.command import FAULT, GAME_NOT_FOUND, STORE_AWAY, Answer, Command
-from opolyx_engine.errors import invalid_field
+from opolyx_engine.command import FAULT, GAME_NOT_FOUND, MOVED, STORE_AWAY, Answer, Command
+from opolyx_engine.errors import GameElsewhere, invalid_field
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.registry import Registry
@@ -49,6 +49,9 @@ class CommandEntrance:
             principal: who sends it.
             reply: told the answer, maybe before this returns.
             arrived_ms: when it came in, Unix milliseconds; now if absent.
+
+        Raises:
+            GameElsewhere: another replica runs the game; `reply` isn't told anything.
         """
         if arrived_ms is None:
             arrived_ms = self._clock.now_ms()
@@ -72,12 +75,19 @@ class CommandEntrance:
 
         try:
             await self._registry.hand(message.game_id, deliver)
+        except GameElsewhere:
+            raise
         except NotFound:
             answered(Answer(refusal=Refusal(GAME_NOT_FOUND, "")))
         except FailedPrecondition:
             answered(self._retry(_HELD_RETRY_MS, FAULT))
         except ServiceError:
             answered(self._retry(_RETRY_MS, STORE_AWAY))
+
+    def moved(self, message: pb.Command, error: GameElsewhere) -> pb.CommandResult:
+        """The answer to a command that can't be sent on to where its game is."""
+        retry = self._retry(error.retry_after_ms or _RETRY_MS, MOVED)
+        return answer_to_proto(message.command_id, retry)
 
     def _retry(self, after_ms: int, reason: str) -> Answer:
         self._metrics.retries.labels(reason.lower()).inc()
@@ -89,6 +99,7 @@ class CommandEntrance:
         Raises:
             InvalidArgument: the command has no usable id.
             NotFound: there is no such game.
+            GameElsewhere: another replica runs it.
             ServiceError: the game can't be read.
         """
         arrived_ms = self._clock.now_ms()

@@ -8,16 +8,20 @@ from typing import Any
 import structlog
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.errors import invalid_field, too_many
+from opolyx_engine.errors import GameElsewhere, invalid_field, too_many
 from opolyx_engine.game_actor import GameActor
 from opolyx_engine.hub import Subscription
 from opolyx_engine.outbox import Outbox
 from opolyx_engine.registry import Registry
 from opolyx_engine.resume import attach
-from opolyx_engine.rpc.commands import CommandEntrance
+from opolyx_engine.rpc.commands import LONGEST_ID, CommandEntrance
+from opolyx_engine.rpc.forwarding import Forwarding
 from opolyx_engine.rpc.frames import detached_frame, pong_frame, result_frame
+from opolyx_engine.rpc.hops import was_forwarded
 from opolyx_engine.rpc.other_requests import OtherRequests
+from opolyx_engine.rpc.play_elsewhere import PlayElsewhere
 from opolyx_engine.rpc.receivers import detached_for, seat_to_receive
+from opolyx_engine.rpc.stream_writer import StreamWriter
 from opolyx_engine.rpc.streams import Streams, write_all
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal, current_principal
@@ -38,40 +42,55 @@ class PlayStreams:
         settings: EngineSettings,
         clock: Clock,
         others: OtherRequests,
+        forwarding: Forwarding,
     ) -> None:
-        """Play the games of `registry`."""
+        """Play the games of `registry`, and over `forwarding` those of other replicas."""
         self.registry = registry
         self.entrance = entrance
         self.settings = settings
         self.clock = clock
         self.streams = streams
         self.others = others
+        self.forwarding = forwarding
 
     async def serve(self, requests: AsyncIterator[pb.PlayRequest], context: Any) -> None:
         """One stream, from its first request to its end."""
         principal = current_principal()
         outbox = self.streams.open(principal)
-        stream = _PlayStream(self, principal, outbox)
+        writer = StreamWriter(context, self.settings.longest_write_seconds)
+        stream = _PlayStream(self, principal, outbox, writer, context)
         reader = asyncio.create_task(stream.read(requests))
         try:
-            await write_all(context, outbox)
+            await write_all(writer, outbox)
         finally:
             reader.cancel()  # first, so that it attaches to nothing any more
             self.streams.close(outbox)
             stream.detach_all()
             await asyncio.gather(reader, return_exceptions=True)
+            await stream.elsewhere.close()
 
 
 class _PlayStream:
     """The state of one stream."""
 
-    def __init__(self, owner: PlayStreams, principal: Principal, outbox: Outbox) -> None:
+    def __init__(
+        self,
+        owner: PlayStreams,
+        principal: Principal,
+        outbox: Outbox,
+        writer: StreamWriter,
+        context: Any,
+    ) -> None:
         self._owner = owner
         self._principal = principal
         self._outbox = outbox
         self._attached: dict[str, tuple[GameActor, Subscription]] = {}
         self._unanswered = 0
         self._fewer = asyncio.Event()
+        self._goes_no_further = was_forwarded(context)
+        self.elsewhere = PlayElsewhere(
+            owner.forwarding, context, writer, outbox, self._count_answered
+        )
 
     async def read(self, requests: AsyncIterator[pb.PlayRequest]) -> None:
         """Take requests until the caller ends; then what is owed is answered, and the stream ends."""
@@ -99,26 +118,45 @@ class _PlayStream:
     async def _take(self, request: pb.PlayRequest) -> None:
         kind = request.WhichOneof("kind")
         if kind == "command":
-            self._unanswered += 1
-            game_id = request.command.game_id
-            await self._owner.entrance.submit(
-                request.command, self._principal, lambda result: self._answered(game_id, result)
-            )
+            await self._command(request)
         elif kind == "attach":
-            await self._attach(request.attach)
+            await self._attach(request)
         elif kind == "detach":
             self._owner.others.admit(self._principal)
-            self._detach(request.detach.game_id)
+            self._detach(request)
         elif kind == "ping":
             self._owner.others.admit(self._principal)
             self._outbox.put(pong_frame(request.ping.nonce, self._owner.clock.now_ms()))
         else:
             raise invalid_field("kind", "must be one that this server knows")
 
+    async def _command(self, request: pb.PlayRequest) -> None:
+        command = request.command
+        self._unanswered += 1
+        upstream = self.elsewhere.via(command.game_id)
+        if upstream is not None and 1 <= len(command.command_id) <= LONGEST_ID:
+            upstream.send(request)
+            return
+        try:
+            await self._owner.entrance.submit(
+                command, self._principal, lambda result: self._answered(command.game_id, result)
+            )
+        except GameElsewhere as error:
+            if self._can_send_on(error):
+                self.elsewhere.send(error.replica, request)
+            else:
+                self._answered(command.game_id, self._owner.entrance.moved(command, error))
+
+    def _can_send_on(self, error: GameElsewhere) -> bool:
+        return not self._goes_no_further and bool(error.replica.address)
+
     def _answered(self, game_id: str, result: pb.CommandResult) -> None:
-        self._unanswered -= 1
-        self._fewer.set()
         self._outbox.put(result_frame(game_id, result))
+        self._count_answered(1)
+
+    def _count_answered(self, commands: int) -> None:
+        self._unanswered -= commands
+        self._fewer.set()
 
     async def _wait_answered(self, most: int) -> None:
         """Read on when at most `most` commands wait for their answers."""
@@ -126,25 +164,35 @@ class _PlayStream:
             self._fewer.clear()
             await self._fewer.wait()
 
-    async def _attach(self, request: pb.Attach) -> None:
-        game_id = request.game_id
+    async def _attach(self, request: pb.PlayRequest) -> None:
+        game_id = request.attach.game_id
         self._remove(game_id)
         try:
             self._owner.streams.admit_attach(self._principal)
+            if upstream := self.elsewhere.via(game_id):
+                upstream.send(request)
+                return
             self._forget_ended()
-            if len(self._attached) >= self._owner.settings.most_attachments:
+            if len(self._attached) + len(self.elsewhere) >= self._owner.settings.most_attachments:
                 raise too_many("attachments", self._owner.settings.most_attachments)
-            game = await self._owner.registry.find(game_id)
-            seat = seat_to_receive(game, self._principal, spectator=request.spectator)
-            subscription = Subscription(self._outbox, seat, game.snapshot_frame)
-            after_seq = request.after_seq if request.HasField("after_seq") else None
-            may_read_back = partial(self._owner.streams.may_read_back, self._principal)
-            await attach(self._owner.registry, game, subscription, after_seq, may_read_back)
+            await self._attach_here(request.attach)
+        except GameElsewhere as error:
+            if self._can_send_on(error):
+                self.elsewhere.send(error.replica, request)
+            else:
+                self._outbox.put(detached_for(game_id, error))
         except ServiceError as error:
             self._outbox.put(detached_for(game_id, error))
-            return
+
+    async def _attach_here(self, request: pb.Attach) -> None:
+        game = await self._owner.registry.find(request.game_id)
+        seat = seat_to_receive(game, self._principal, spectator=request.spectator)
+        subscription = Subscription(self._outbox, seat, game.snapshot_frame)
+        after_seq = request.after_seq if request.HasField("after_seq") else None
+        may_read_back = partial(self._owner.streams.may_read_back, self._principal)
+        await attach(self._owner.registry, game, subscription, after_seq, may_read_back)
         if subscription in game.hub:
-            self._attached[game_id] = (game, subscription)
+            self._attached[request.game_id] = (game, subscription)
 
     def _forget_ended(self) -> None:
         """Games that have ended, or moved, are neither counted nor kept in memory."""
@@ -152,7 +200,11 @@ class _PlayStream:
             if subscription not in game.hub:
                 del self._attached[game_id]
 
-    def _detach(self, game_id: str) -> None:
+    def _detach(self, request: pb.PlayRequest) -> None:
+        game_id = request.detach.game_id
+        if upstream := self.elsewhere.via(game_id):
+            upstream.send(request)
+            return
         self._remove(game_id)
         reason = pb.DETACH_REASON_REQUESTED
         self._outbox.put(detached_frame(game_id, reason, "detached as asked"))

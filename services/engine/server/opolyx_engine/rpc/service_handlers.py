@@ -1,5 +1,11 @@
-"""Puts the servicers on a server; streams of frames pass as bytes (see `frames.py`)."""
+"""Puts the servicers on a server; streams of frames pass as bytes (see `frames.py`).
 
+So do the answers of another replica to a call that was sent on to it: any single call whose game is
+elsewhere is.
+"""
+
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import grpc
@@ -9,8 +15,7 @@ from opolyx.engine.v1 import (
     engine_service_pb2,
     operations_service_pb2,
 )
-from opolyx.engine.v1.allocation_service_pb2_grpc import add_AllocationServiceServicer_to_server
-from opolyx.engine.v1.operations_service_pb2_grpc import add_OperationsServiceServicer_to_server
+from opolyx_engine.rpc.forwarding import Forwarding
 from opolyx_servicekit.access import methods_of
 
 ENGINE: Final = engine_service_pb2.DESCRIPTOR.services_by_name["EngineService"]
@@ -37,41 +42,57 @@ COUNTED_ELSEWHERE: Final = frozenset(
 )
 """Methods with a budget of their own, so that who reads too much can still play."""
 
-_STREAMS: Final = frozenset({"Play", "WatchGame"})
+_MODULES: Final = (
+    (ENGINE, engine_service_pb2),
+    (ALLOCATION, allocation_service_pb2),
+    (OPERATIONS, operations_service_pb2),
+)
+_AS_BYTES: Final = frozenset({f"/{ENGINE.full_name}/Play", f"/{ENGINE.full_name}/WatchGame"})
 
 
-def add_services(server: grpc.aio.Server, engine: Any, allocation: Any, operations: Any) -> None:
+def add_services(
+    server: grpc.aio.Server, servicers: tuple[Any, Any, Any], forwarding: Forwarding
+) -> None:
     """Add the servicers.
 
     Args:
         server: the server.
-        engine: has a method for every RPC of EngineService; its streams write bytes.
-        allocation: the servicer of AllocationService.
-        operations: the servicer of OperationsService.
+        servicers: those of EngineService, whose streams write bytes, of AllocationService and of
+            OperationsService; each has a method for every RPC.
+        forwarding: takes single calls to the owners of their games.
     """
-    handlers = {method.name: _handler(method, engine) for method in ENGINE.methods}
-    generic = grpc.method_handlers_generic_handler(ENGINE.full_name, handlers)
-    server.add_generic_rpc_handlers((generic,))
-    server.add_registered_method_handlers(ENGINE.full_name, handlers)
-    add_AllocationServiceServicer_to_server(allocation, server)
-    add_OperationsServiceServicer_to_server(operations, server)
+    for (service, module), servicer in zip(_MODULES, servicers, strict=True):
+        handlers = {
+            method.name: _handler(module, method, servicer, forwarding)
+            for method in service.methods
+        }
+        generic = grpc.method_handlers_generic_handler(service.full_name, handlers)
+        server.add_generic_rpc_handlers((generic,))
+        server.add_registered_method_handlers(service.full_name, handlers)
 
 
-def _handler(method: Any, servicer: Any) -> Any:
-    request: Any = getattr(engine_service_pb2, method.input_type.name)
-    response: Any = getattr(engine_service_pb2, method.output_type.name)
-    serialize = _as_is if method.name in _STREAMS else response.SerializeToString
+def _handler(module: Any, method: Any, servicer: Any, forwarding: Forwarding) -> Any:
+    request: Any = getattr(module, method.input_type.name)
+    response: Any = getattr(module, method.output_type.name)
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    serve = getattr(servicer, method.name)
+    serialize: Callable[[Any], bytes] = response.SerializeToString
+    if path in _AS_BYTES:
+        serialize = _as_is
+    elif not method.server_streaming:
+        serve, serialize = partial(forwarding.unary, path, serve), _as_bytes
     make: Any = {
         (False, False): grpc.unary_unary_rpc_method_handler,
         (False, True): grpc.unary_stream_rpc_method_handler,
         (True, True): grpc.stream_stream_rpc_method_handler,
     }[method.client_streaming, method.server_streaming]
-    return make(
-        getattr(servicer, method.name),
-        request_deserializer=request.FromString,
-        response_serializer=serialize,
-    )
+    return make(serve, request_deserializer=request.FromString, response_serializer=serialize)
 
 
 def _as_is(frames: bytes) -> bytes:
     return frames
+
+
+def _as_bytes(response: Any) -> bytes:
+    """A response of our own, or one of another replica, which is bytes already."""
+    return response if isinstance(response, bytes) else bytes(response.SerializeToString())

@@ -17,6 +17,7 @@ from opolyx_sdk.cli.admin import admin
 from opolyx_sdk.cli.arena import arena
 from opolyx_sdk.cli.bot import bot
 from opolyx_sdk.cli.leaderboard import leaderboard
+from opolyx_sdk.cli.load import load
 from opolyx_sdk.cli.profile import profile
 from opolyx_sdk.cli.replay import replay
 from opolyx_sdk.errors import ConnectionLost, OpolyxError
@@ -47,6 +48,7 @@ app.command(profile)
 app.command(leaderboard)
 app.command(admin)
 app.command(arena)
+app.command(load)
 app.command(replay)
 
 _FAILED = 1

@@ -122,12 +122,12 @@ def create_keys(private_path: Path) -> Path:
     """
     private_path.parent.mkdir(parents=True, exist_ok=True)
     temporary = private_path.with_name(f".{private_path.name}.{secrets.token_hex(6)}")
-    _write(temporary, {"keys": [_new_private_jwk()]}, mode=0o600)
+    write_key_file(temporary, {"keys": [new_private_key()]}, mode=0o600)
     try:
         os.link(temporary, private_path)
     finally:
         temporary.unlink()
-    return _write_public(private_path)
+    return write_public_keys(private_path)
 
 
 def ensure_keys(private_path: Path) -> Path:
@@ -135,28 +135,33 @@ def ensure_keys(private_path: Path) -> Path:
     try:
         return create_keys(private_path)
     except FileExistsError:
-        return _write_public(private_path)
+        return write_public_keys(private_path)
 
 
-def _new_private_jwk() -> dict[str, str]:
+def new_private_key() -> dict[str, str]:
+    """A new Ed25519 key as a private JWK, named by its thumbprint."""
     jwk: dict[str, str] = OKPAlgorithm.to_jwk(Ed25519PrivateKey.generate(), as_dict=True)
     thumbprint = hashlib.sha256(jwk["x"].encode()).digest()[:9]
     kid = base64.urlsafe_b64encode(thumbprint).decode()
     return {**jwk, "kid": kid, "alg": "EdDSA", "use": "sig"}
 
 
-def _write_public(private_path: Path) -> Path:
-    """Derived from the private set, so that whoever writes it last writes the same."""
+def write_public_keys(private_path: Path) -> Path:
+    """Write the public set of a private one beside it; its path.
+
+    It is derived from the private set, so that whoever writes it last writes the same.
+    """
     private = json.loads(private_path.read_text("utf-8"))
     public = [{k: v for k, v in key.items() if k != _PRIVATE_PART} for key in private["keys"]]
     path = public_keys_path(private_path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
-    _write(temporary, {"keys": public}, mode=0o644)
+    write_key_file(temporary, {"keys": public}, mode=0o644)
     os.replace(temporary, path)
     return path
 
 
-def _write(path: Path, content: Mapping[str, object], *, mode: int) -> None:
+def write_key_file(path: Path, content: Mapping[str, object], *, mode: int) -> None:
+    """Write a new file with this mode, on the disk once this returns; FileExistsError if it is there."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)

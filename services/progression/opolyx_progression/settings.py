@@ -21,8 +21,12 @@ class ProgressionSettings(PeerSettings):
     engine_address: str = "127.0.0.1:7701"
     """Host and port of the engine."""
 
+    identity_address: str | None = None
+    """Host and port of the identity service, to learn of revoked tokens; without it, tokens are good
+    until they expire."""
+
     signing_keys_file: Path | None = None
-    """Private JWKS file to sign the own token for calls to the engine with."""
+    """Private JWKS file to sign the own token for calls to the other services with."""
 
     facts_quiet_seconds: float = Field(default=60.0, gt=0)
     """After how long without a word the stream of facts is opened anew."""

@@ -13,6 +13,7 @@ from opolyx_progression.main import main, serve
 from opolyx_progression.settings import ProgressionSettings
 from opolyx_servicekit.key_set import create_keys
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
+from support_identity import identity_served
 from support_progression import FactTeller, bearer, duel, eventually, finished_fact, serving
 
 
@@ -57,6 +58,57 @@ async def test_program_consumes_serves_and_ends(tmp_path: Path) -> None:
     verifier = TokenVerifier(public, roles={"service"})
     principal = verifier.verify(teller.tokens[0].removeprefix("Bearer "))
     assert ("s_progression", "service") == (principal.subject, principal.role)
+
+
+async def test_token_is_refused_once_it_is_revoked(tmp_path: Path) -> None:
+    private = tmp_path / "keys.json"
+    public = create_keys(private)
+    verifier = TokenVerifier(public, roles={"player", "service"})
+    signer = TokenSigner(private)
+    token = signer.sign(subject="p_a", role="player", ttl_seconds=60)
+    kept = signer.sign(subject="p_b", role="player", ttl_seconds=60)
+    stop = asyncio.Event()
+    async with serving(FactTeller()) as engine, identity_served() as (identity, address):
+        settings = ProgressionSettings(
+            listen_address=free_address(),
+            engine_address=engine,
+            identity_address=address,
+            store_url=f"sqlite:///{tmp_path / 'p.db'}",
+            signing_keys_file=private,
+            verification_keys_file=public,
+            grace_seconds=0.1,
+        )
+        program = asyncio.create_task(serve(settings, stop))
+        async with grpc.aio.insecure_channel(settings.listen_address) as channel:
+            stub = ProgressionServiceStub(channel)
+            ask = pb.GetProfileRequest()
+            await stub.GetProfile(ask, metadata=bearer(token), wait_for_ready=True)
+            identity.says.put_nowait([verifier.verify(token).token_id])
+
+            async def is_refused() -> bool:
+                try:
+                    await stub.GetProfile(ask, metadata=bearer(token))
+                except grpc.aio.AioRpcError as error:
+                    return error.details() == "token is revoked"
+                return False
+
+            await eventually(is_refused)
+            await stub.GetProfile(ask, metadata=bearer(kept))
+        stop.set()
+        await program
+
+    own = verifier.verify(identity.metadata[0]["authorization"].removeprefix("Bearer "))
+    assert ("s_progression", "service") == (own.subject, own.role)
+
+
+async def test_identity_service_without_a_token_for_it_is_a_mistake(tmp_path: Path) -> None:
+    settings = ProgressionSettings(
+        listen_address=free_address(),
+        identity_address="127.0.0.1:1",
+        store_url=f"sqlite:///{tmp_path / 'p.db'}",
+    )
+    with pytest.raises(ValueError, match="identity_address needs"):
+        await serve(settings, asyncio.Event())
 
 
 async def test_without_keys_nobody_is_let_in(tmp_path: Path) -> None:

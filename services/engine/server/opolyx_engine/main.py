@@ -8,12 +8,13 @@ from typing import Final
 
 import structlog
 
-from opolyx_engine.rpc.revocation_watch import RevocationWatch
+from opolyx_engine.rpc.revocation_calls import revocation_calls
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.opening import open_store
 from opolyx_servicekit.peers import ServiceToken, given_token, open_channel
 from opolyx_servicekit.program import run_program
+from opolyx_servicekit.revocation_watch import RevocationWatch
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
@@ -75,7 +76,11 @@ async def _follow_revocations(
     channel = open_channel(settings.identity_address, settings)
     await stack.enter_async_context(channel)
     tasks = await stack.enter_async_context(TaskOwner("revocations"))
-    watch = RevocationWatch(channel, _own_token(settings), revoked, service.metrics)
+    watch = RevocationWatch(
+        revocation_calls(channel, _own_token(settings)),
+        revoked,
+        service.metrics.revocations_followed.set,
+    )
     tasks.start(watch.run(), name="revocations")
 
 

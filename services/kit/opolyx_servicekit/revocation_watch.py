@@ -1,16 +1,12 @@
 """Follows the revocations of the identity service, so that revoked tokens stop being good here."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from typing import Final
+from typing import Any, Final, Protocol
 
-import grpc
 import structlog
 
-from opolyx.identity.v1 import identity_service_pb2 as pb
-from opolyx.identity.v1.identity_service_pb2_grpc import IdentityServiceStub
-from opolyx_engine.metrics import EngineMetrics
 from opolyx_servicekit.revocations import RevokedTokens
 from opolyx_servicekit.streams import BackOff, StreamLost, heard, responses
 
@@ -22,6 +18,19 @@ _RETRY_SECONDS: Final = 0.2
 _LONGEST_RETRY_SECONDS: Final = 10.0
 
 
+class ToldRevocation(Protocol):
+    """A revocation as it is on the wire, whose messages the kit doesn't know."""
+
+    token_id: str
+    """The token that is revoked, or empty."""
+
+    player_id: str
+    """The account whose tokens are revoked, or empty."""
+
+    before_unix_ms: int
+    """Of which those made before then."""
+
+
 class RevocationWatch:
     """Keeps a `RevokedTokens` up to date.
 
@@ -31,23 +40,20 @@ class RevocationWatch:
 
     def __init__(
         self,
-        channel: grpc.aio.Channel,
-        token: Callable[[], str],
+        open_call: Callable[[], Any],
         revoked: RevokedTokens,
-        metrics: EngineMetrics,
+        on_followed: Callable[[bool], object],
     ) -> None:
-        """Use an open channel.
+        """Call nobody yet.
 
         Args:
-            channel: to the identity service.
-            token: makes the service's own token for the next stream.
+            open_call: calls the identity service's WatchRevocations with the service's own token.
             revoked: kept up to date.
-            metrics: told whether the stream is up.
+            on_followed: told whether the stream is up, each time it says something or ends.
         """
-        self._stub = IdentityServiceStub(channel)
-        self._token = token
+        self._open_call = open_call
         self._revoked = revoked
-        self._metrics = metrics
+        self._on_followed = on_followed
 
     async def run(self) -> None:
         """Follow until cancelled; a lost stream is opened anew."""
@@ -61,29 +67,27 @@ class RevocationWatch:
             except StreamLost as error:
                 _log.warning("revocations_lost", error=str(error))
             finally:
-                self._metrics.revocations_followed.set(0)
+                self._on_followed(False)
             await asyncio.sleep(back_off.next_seconds())
 
     async def _follow(self, back_off: BackOff) -> None:
         """One stream. What it begins with replaces what was known: the rest matters no more."""
-        metadata = (("authorization", f"Bearer {self._token()}"),)
-        call = self._stub.WatchRevocations(pb.WatchRevocationsRequest(), metadata=metadata)
         fresh = RevokedTokens()
         caught_up = False
-        async with aclosing(heard(responses(call), _QUIET_SECONDS)) as batches:
+        async with aclosing(heard(responses(self._open_call()), _QUIET_SECONDS)) as batches:
             async for batch in batches:
                 back_off.reset()
-                self._metrics.revocations_followed.set(1)
-                for revocation in batch.revocations:
-                    for known in (self._revoked, fresh):
-                        _add(known, revocation)
+                self._on_followed(True)
+                for known in (self._revoked, fresh):
+                    _add(known, batch.revocations)
                 if not batch.revocations and not caught_up:
                     caught_up = True
                     self._revoked.replace(fresh)
 
 
-def _add(known: RevokedTokens, revocation: pb.Revocation) -> None:
-    if revocation.token_id:
-        known.add_token(revocation.token_id)
-    if revocation.player_id:
-        known.add_account(revocation.player_id, revocation.before_unix_ms)
+def _add(known: RevokedTokens, revocations: Iterable[ToldRevocation]) -> None:
+    for revocation in revocations:
+        if revocation.token_id:
+            known.add_token(revocation.token_id)
+        if revocation.player_id:
+            known.add_account(revocation.player_id, revocation.before_unix_ms)

@@ -52,6 +52,10 @@ lock: setup ## Resolve the dependencies anew into requirements.lock (ARGS=--upgr
 image-locks: setup ## Rewrite the locks of the container images from requirements.lock
 	$(BIN)/python tools/image_locks.py
 
+.PHONY: settings-page
+settings-page: setup ## Rewrite docs/settings.md from the settings' classes
+	$(BIN)/python tools/settings_page.py
+
 .PHONY: clean
 clean: ## Remove .venv, caches and results
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis htmlcov .coverage
@@ -154,6 +158,7 @@ quick: setup ## Check format, lint, imports, proto and generated code: seconds
 	$(BIN)/python tools/generate_protos.py --check
 	$(BIN)/python tools/generate_themes.py --check
 	$(BIN)/python tools/image_locks.py --check
+	$(BIN)/python tools/settings_page.py --check
 
 .PHONY: types
 types: setup ## Check the types of all packages, tests and tools

@@ -20,7 +20,7 @@ class RoomOptions:
     """Seconds a turn."""
 
     watchable: bool | None = None
-    """Whether spectators may watch; yes when absent."""
+    """Whether spectators may watch; when absent, yes for a public room and no for a private one."""
 
 
 @dataclass(frozen=True, slots=True)

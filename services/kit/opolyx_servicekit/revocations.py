@@ -1,8 +1,40 @@
 """Tokens that were revoked, as a service learns them from the identity service."""
 
-from typing import Self
+import secrets
+from typing import Final, Self
 
 from opolyx_servicekit.access import Principal
+
+OWNER_CLAIM: Final = "owner"
+"""The claim that names whose bot the account is; empty or absent for others."""
+
+_WITHIN: Final = "."
+
+
+def new_token_id(family: str = "") -> str:
+    """An id for a token: of a new family, or within that of the token it is renewed from."""
+    own = secrets.token_urlsafe(12)
+    return f"{family}{_WITHIN}{own}" if family else own
+
+
+def family_of(token_id: str) -> str:
+    """The family of a token, which is what is revoked: it holds all that were renewed from it."""
+    return token_id.partition(_WITHIN)[0]
+
+
+def made_ms(principal: Principal) -> int:
+    """When the token was made; our own tokens say it in milliseconds, others in seconds."""
+    for claim, factor in (("iat_ms", 1), ("iat", 1000)):
+        made = principal.claims.get(claim)
+        if isinstance(made, int | float):
+            return int(made * factor)
+    return 0
+
+
+def accounts_of(principal: Principal) -> tuple[str, ...]:
+    """Whose revocation ends the token: the account's, and for a bot its owner's."""
+    owner = principal.claims.get(OWNER_CLAIM)
+    return (principal.subject, owner) if isinstance(owner, str) and owner else (principal.subject,)
 
 
 class RevokedTokens:
@@ -18,7 +50,7 @@ class RevokedTokens:
         return len(self._tokens) + len(self._accounts)
 
     def add_token(self, token_id: str) -> None:
-        """One token is revoked."""
+        """A token is revoked, or a whole family by its name."""
         self._tokens.add(token_id)
 
     def add_account(self, subject: str, before_ms: int) -> None:
@@ -30,17 +62,13 @@ class RevokedTokens:
         self._tokens, self._accounts = other._tokens, other._accounts
 
     def is_revoked(self, principal: Principal) -> bool:
-        """Whether the caller's token was revoked, itself or with all of its account."""
-        if principal.token_id and principal.token_id in self._tokens:
+        """Whether the caller's token was revoked: with its family, its account or its owner's."""
+        token_id = principal.token_id
+        if token_id and (token_id in self._tokens or family_of(token_id) in self._tokens):
             return True
-        before_ms = self._accounts.get(principal.subject)
-        return before_ms is not None and _made_ms(principal) < before_ms
-
-
-def _made_ms(principal: Principal) -> int:
-    """When the token was made; our own tokens say it in milliseconds, others in seconds."""
-    for claim, factor in (("iat_ms", 1), ("iat", 1000)):
-        made = principal.claims.get(claim)
-        if isinstance(made, int | float):
-            return int(made * factor)
-    return 0
+        if not self._accounts:
+            return False
+        return any(
+            made_ms(principal) < self._accounts.get(account, 0)
+            for account in accounts_of(principal)
+        )

@@ -1,13 +1,13 @@
 """What people do with rooms: each call is one step of the store, and its news to those who watch."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from opolyx_matchmaker.bots import bot_unavailable, built_in
-from opolyx_matchmaker.identity import shown_name
 from opolyx_matchmaker.ids import ROOM, new_code, new_id, read_code
 from opolyx_matchmaker.limits import MinuteLimit
+from opolyx_matchmaker.names import shown_name
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, rating_in
 from opolyx_matchmaker.refusals import (
@@ -116,7 +116,10 @@ class Lobby:
         self._opened.take(caller.subject)
         await self.check_table(wish.ruleset, wish.seats, wish.options)
         seats = (first, *[OPEN_SEAT] * (wish.seats - 1))
-        room = await self.reserve(caller.subject, wish.ruleset, seats, wish.public, wish.options)
+        options = wish.options
+        if not wish.public and options.watchable is None:
+            options = replace(options, watchable=False)
+        room = await self.reserve(caller.subject, wish.ruleset, seats, wish.public, options)
         created = _changed(await self._store.create_room(room, request), room.room_id)
         self._shown_grants.find_out(created, caller.subject)
         return created

@@ -2,11 +2,16 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Final
 
 from opolyx_matchmaker.accounts import Revocation
 from opolyx_matchmaker.store.base import Store
 from opolyx_servicekit.access import Principal
+from opolyx_servicekit.revocations import accounts_of, family_of, made_ms
 from opolyx_servicekit.wall_clock import Clock
+
+BATCH: Final = 500
+"""How many revocations are read from the store at once."""
 
 
 class Revocations:
@@ -22,11 +27,18 @@ class Revocations:
         self._news = asyncio.Event()
 
     def is_revoked(self, principal: Principal) -> bool:
-        """Whether the caller's token was revoked, itself or with all of its account."""
-        if principal.token_id in self._tokens:
+        """Whether the caller's token was revoked: with its family, its account or its owner's."""
+        token_id = principal.token_id
+        if token_id in self._tokens or self.is_family_revoked(family_of(token_id)):
             return True
-        revoked = self._accounts.get(principal.subject)
-        return revoked is not None and _made_ms(principal) < revoked.before_ms
+        if not self._accounts:
+            return False
+        found = [self._accounts.get(account) for account in accounts_of(principal)]
+        return any(one is not None and made_ms(principal) < one.before_ms for one in found)
+
+    def is_family_revoked(self, family: str) -> bool:
+        """Whether a family of tokens was revoked."""
+        return family in self._tokens
 
     async def add(self, revocation: Revocation) -> None:
         """Revoke."""
@@ -36,9 +48,13 @@ class Revocations:
     async def refresh(self) -> None:
         """Take what other processes revoked, and forget what no token is left for."""
         now_ms = self._clock.now_ms()
-        found = await self._store.revocations(self._number, now_ms)
-        for revocation in found:
-            self._take(revocation)
+        found = False
+        while batch := await self._store.revocations(self._number, now_ms, BATCH):
+            found = True
+            for revocation in batch:
+                self._take(revocation)
+            if len(batch) < BATCH:
+                break
         self._tokens = {token: until for token, until in self._tokens.items() if until > now_ms}
         self._accounts = {who: one for who, one in self._accounts.items() if one.until_ms > now_ms}
         if found:
@@ -50,15 +66,15 @@ class Revocations:
         self._news = asyncio.Event()
 
     async def after(self, number: int, timeout_seconds: float) -> list[Revocation]:
-        """Revocations with a higher number; waits for one up to the timeout."""
+        """Revocations with a higher number, a batch at most; waits for one up to the timeout."""
         news = self._news
-        found = await self._store.revocations(number, self._clock.now_ms())
+        found = await self._store.revocations(number, self._clock.now_ms(), BATCH)
         if found:
             return found
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
                 await news.wait()
-        return await self._store.revocations(number, self._clock.now_ms())
+        return await self._store.revocations(number, self._clock.now_ms(), BATCH)
 
     def _take(self, revocation: Revocation) -> None:
         self._number = max(self._number, revocation.number)
@@ -66,12 +82,3 @@ class Revocations:
             self._tokens[revocation.token_id] = revocation.until_ms
         if revocation.player_id:
             self._accounts[revocation.player_id] = revocation
-
-
-def _made_ms(principal: Principal) -> int:
-    """When the token was made; our own tokens say it in milliseconds, others in seconds."""
-    for claim, factor in (("iat_ms", 1), ("iat", 1000)):
-        made = principal.claims.get(claim)
-        if isinstance(made, int | float):
-            return int(made * factor)
-    return 0

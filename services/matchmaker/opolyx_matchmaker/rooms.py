@@ -10,6 +10,7 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
+from opolyx_matchmaker.names import told_apart
 
 LEAST_SEATS: Final = 2
 MOST_SEATS: Final = 6
@@ -400,7 +401,9 @@ def _seated(
         return RoomRefusal(RefusalKind.INVALID_FIELD, seat=place)
     if refusal := _wrong_company(room, seat) or _wrong_rating(room, seat, ratings):
         return refusal
-    return _changed(room, seats=(*room.seats[:place], seat, *room.seats[place + 1 :]))
+    others = [other.name for other in room.seats if other.occupant is not Occupant.NOBODY]
+    named = replace(seat, name=told_apart(seat.name, others))
+    return _changed(room, seats=(*room.seats[:place], named, *room.seats[place + 1 :]))
 
 
 def _wrong_company(room: Room, newcomer: Seat) -> RoomRefusal | None:

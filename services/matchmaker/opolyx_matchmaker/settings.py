@@ -62,6 +62,16 @@ class MatchmakerSettings(PeerSettings):
     tokens_per_minute: int = Field(default=60, ge=0)
     """Tokens, renewed or of own bots, that one account may be given in a minute; 0 for no limit."""
 
+    revocations_per_minute: int = Field(default=30, ge=0)
+    """Revocations that one account may ask for in a minute; 0 for no limit."""
+
+    offer_messages_per_minute: int = Field(default=240, ge=0)
+    """Messages, after its first, that one bot may send while it offers itself; 0 for no limit."""
+
+    account_keep_seconds: int = Field(default=30 * 24 * 3600, ge=3600)
+    """How long an account is kept at least; then it is removed once it has no token that is good,
+    no seat and no bots: nobody can come back to it."""
+
     rooms_per_minute: int = Field(default=120, ge=0)
     """Rooms that one account may open in a minute, rematches included; 0 for no limit."""
 

@@ -36,6 +36,7 @@ class Sweeper:
         self._clock = parts.clock
         self._starter = starter
         self._revocations = revocations
+        self._account_reached = ""
 
     async def run(self) -> None:
         """Sweep for ever."""
@@ -57,6 +58,16 @@ class Sweeper:
         now_ms = self._clock.now_ms()
         keep_ms = int(self._settings.room_keep_seconds * 1000)
         await self._store.forget(now_ms - keep_ms, now_ms)
+        await self._forget_accounts(now_ms)
+
+    async def _forget_accounts(self, now_ms: int) -> None:
+        """Remove dead accounts, some of all at each sweep; a removed one's id never comes again."""
+        before_ms = now_ms - self._settings.account_keep_seconds * 1000
+        self._account_reached, removed = await self._store.forget_accounts(
+            self._account_reached, before_ms, _MOST_AT_ONCE
+        )
+        if removed:
+            _log.info("accounts_removed", count=removed)
 
     async def _resume_starts(self) -> None:
         """Finish interrupted starts; an engine that is away must not hold up all the rest."""

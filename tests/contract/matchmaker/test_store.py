@@ -355,10 +355,67 @@ async def test_tokens_and_revocations(store: Store) -> None:
     two = await store.add_revocation(Revocation(player_id="p_ada", before_ms=9, until_ms=900))
 
     assert (Account("p_ada", "Ada", "player"), 500) == await store.token_holder("t_1")
-    assert [one, two] == await store.revocations(0, 100)
-    assert [two] == await store.revocations(one.number, 100)
-    assert [two] == await store.revocations(0, 600)
+    assert [one, two] == await store.revocations(0, 100, 10)
+    assert [two] == await store.revocations(one.number, 100, 10)
+    assert [two] == await store.revocations(0, 600, 10)
     assert replace(two, number=0) == Revocation(player_id="p_ada", before_ms=9, until_ms=900)
     await store.forget(0, 600)
     assert await store.token_holder("t_1") is None
     assert two.number < (await store.add_revocation(Revocation("t_2", until_ms=999))).number
+
+
+async def test_revocations_come_in_batches(store: Store) -> None:
+    for number in range(5):
+        await store.add_revocation(Revocation(f"t_{number}", until_ms=900))
+
+    first = await store.revocations(0, 100, 2)
+    rest = await store.revocations(first[-1].number, 100, 10)
+
+    assert ["t_0", "t_1"] == [one.token_id for one in first]
+    assert ["t_2", "t_3", "t_4"] == [one.token_id for one in rest]
+
+
+async def test_an_accounts_revocation_replaces_its_last(store: Store) -> None:
+    for before_ms in range(1, 50):
+        await store.add_revocation(Revocation(player_id="p_ada", before_ms=before_ms, until_ms=900))
+    await store.add_revocation(Revocation(player_id="p_bob", before_ms=1, until_ms=900))
+
+    kept = await store.revocations(0, 100, 100)
+    assert [("p_ada", 49), ("p_bob", 1)] == [(one.player_id, one.before_ms) for one in kept]
+
+
+async def removed(store: Store, before_ms: int = 1_000, limit: int = 2) -> int:
+    """How many accounts all rounds remove."""
+    after, count = "", 0
+    while True:
+        after, some = await store.forget_accounts(after, before_ms, limit)
+        count += some
+        if not after:
+            return count
+
+
+async def test_accounts_that_nobody_can_come_back_to_are_removed(store: Store) -> None:
+    for name in ("p_1dead", "p_2token", "p_3seated", "p_4owner", "p_6young"):
+        made_ms = 2_000 if name == "p_6young" else 1
+        await store.add_account(Account(name, "Ada", "player"), made_ms)
+    await store.add_token("t_1", "p_2token", 10_000)
+    await store.create_room(replace(room(1), seats=(Seat(Occupant.PERSON, "p_3seated", "A"),)), "")
+    await store.take_bot(Account("b_1", "Robo", "bot", "p_4owner"), 1, 9)
+    await store.take_bot(Account("b_2", "Robo", "bot", "p_gone"), 1, 9)
+
+    assert 2 == await removed(store)
+
+    left = ["p_2token", "p_3seated", "p_4owner", "p_6young", "b_1"]
+    for player_id in ("p_1dead", "b_2", *left):
+        found = await store.find_account(player_id)
+        assert (found is not None) == (player_id in left), player_id
+
+
+async def test_an_account_goes_once_its_token_has_expired(store: Store) -> None:
+    await store.add_account(Account("p_ada", "Ada", "player"), 1)
+    await store.add_token("t_1", "p_ada", 500)
+    assert 0 == await removed(store)
+    await store.forget(0, 501)
+
+    assert 1 == await removed(store)
+    assert 0 == await removed(store)

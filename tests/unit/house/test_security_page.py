@@ -23,7 +23,8 @@ LIMIT_ROW: Final = re.compile(r"^\| `(OPOLYX_[A-Z_]+)` \| ([^|]+) \|", re.MULTIL
 LIMITS: Final = dict(LIMIT_ROW.findall(TEXT))
 BOUNDS: Final = re.compile(r"(^|_)most_|_burst$|_per_(second|minute|owner|player)$")
 """Names of settings that bound what a client sends or holds."""
-NO_BOUNDS: Final = {"match_widen_per_second", "adoptions_per_second"}
+NO_BOUNDS: Final = {"match_widen_per_second", "adoptions_per_second", "most_forwarded_streams"}
+"""What bounds the servers themselves, or nothing."""
 TEST: Final = re.compile(r"`(test_\w+)`")
 DEFINED: Final = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
 

@@ -334,3 +334,11 @@ def test_requests_that_a_room_remembers_are_bounded() -> None:
         room = done(remove_bot(room, "p_ada", 1))
 
     assert tuple(f"r{number}" for number in range(84, 100)) == room.requests
+
+
+def test_two_who_look_alike_are_told_apart_at_the_table() -> None:
+    joined = done(join(room_of(ADA, OPEN_SEAT), Seat(Occupant.PERSON, "p_2", "ada")))
+
+    assert ["Ada", "ada 2"] == [seat.name for seat in joined.seats]
+    again = done(join(joined, Seat(Occupant.PERSON, "p_2", "ada")))
+    assert joined == again

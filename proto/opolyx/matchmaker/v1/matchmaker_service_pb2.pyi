@@ -244,7 +244,7 @@ class RoomOptions(_message.Message):
     turn_seconds: _builtins.int
     """Seconds a turn."""
     watchable: _builtins.bool
-    """Whether spectators may watch; yes when absent."""
+    """Whether spectators may watch; when absent, yes for a public room and no for a private one."""
     def __init__(
         self,
         *,

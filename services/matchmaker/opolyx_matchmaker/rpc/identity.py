@@ -17,8 +17,6 @@ from opolyx_servicekit.errors import Unavailable
 
 IDENTITY: Final = pb.DESCRIPTOR.services_by_name["IdentityService"]
 
-_BATCH: Final = 500
-
 
 class IdentityServicer(pb_grpc.IdentityServiceServicer):
     """Makes, renews and revokes tokens."""
@@ -93,7 +91,7 @@ class IdentityServicer(pb_grpc.IdentityServiceServicer):
         reached, timeout = 0, 0.0
         while not self._draining:
             self._check.check(caller)
-            found = (await self._revocations.after(reached, timeout))[:_BATCH]
+            found = await self._revocations.after(reached, timeout)
             messages = [convert.revocation_message(revocation) for revocation in found]
             yield pb.WatchRevocationsResponse(revocations=messages)
             reached = found[-1].number if found else reached

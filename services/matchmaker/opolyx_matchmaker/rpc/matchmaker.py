@@ -6,6 +6,7 @@ import grpc
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc as pb_grpc
+from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.queue import MatchQueue
@@ -34,6 +35,9 @@ class MatchmakerServicer(
         self._check = check
         self._check_seconds = parts.settings.stream_check_seconds
         self._streams = StreamLimit(parts.settings.streams_per_player)
+        self._offer_messages = MinuteLimit(
+            "offer_messages_per_minute", parts.settings.offer_messages_per_minute, parts.clock
+        )
 
 
 def add_matchmaker(server: grpc.aio.Server, servicer: MatchmakerServicer) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
 from opolyx_matchmaker.bots import BotDirectory, BotNews, BotNewsKind, OfferStream, seated
-from opolyx_matchmaker.identity import shown_name
+from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.lobby import Lobby
+from opolyx_matchmaker.names import shown_name
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.rooms import RoomState
 from opolyx_matchmaker.rpc import convert
@@ -29,6 +30,7 @@ class OfferedBotHandlers:
     _tasks: TaskOwner
     _check: StreamCheck
     _check_seconds: float
+    _offer_messages: MinuteLimit
 
     async def OfferBot(self, requests: Any, context: Any) -> AsyncIterator[pb.OfferBotResponse]:
         """Offer the calling bot for as long as the stream is open."""
@@ -62,6 +64,7 @@ class OfferedBotHandlers:
         """
         try:
             async for request in requests:
+                self._offer_messages.take(stream.player_id)
                 kind = request.WhichOneof("kind")
                 if kind == "offer":
                     stream.offer = convert.offer_of(request.offer)

@@ -68,11 +68,11 @@ class Store(Protocol):
         ...
 
     async def add_revocation(self, revocation: Revocation) -> Revocation:
-        """Keep a revocation; returns it with its number."""
+        """Keep a revocation; returns it with its number. One of an account replaces its last."""
         ...
 
-    async def revocations(self, after: int, now_ms: int) -> list[Revocation]:
-        """Revocations with a higher number that still matter, in order."""
+    async def revocations(self, after: int, now_ms: int, limit: int) -> list[Revocation]:
+        """The first revocations with a higher number that still matter, in order."""
         ...
 
     async def create_room(self, room: Room, request: str) -> Room | RoomRefusal:
@@ -146,6 +146,22 @@ class Store(Protocol):
         """Free whom the facts free and remember the last number, in one step.
 
         Facts that were taken before change nothing.
+        """
+        ...
+
+    async def forget_accounts(self, after: str, before_ms: int, limit: int) -> tuple[str, int]:
+        """Look at the next accounts and remove those that nobody can use or meet any more.
+
+        Such an account was made before `before_ms`, has no token that is good, no place, and is a
+        person's without bots or a bot without an owner. Without a token nobody can come back to it.
+
+        Args:
+            after: look at those with greater ids, in order.
+            before_ms: younger ones stay, Unix milliseconds.
+            limit: how many to look at.
+
+        Returns:
+            The id to go on after, empty once all were looked at; and how many were removed.
         """
         ...
 

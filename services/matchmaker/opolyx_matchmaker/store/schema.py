@@ -85,5 +85,11 @@ CREATE TABLE matchmaker_cursors (
 DROP INDEX matchmaker_rooms_by_code;
 CREATE UNIQUE INDEX matchmaker_rooms_by_code ON matchmaker_rooms (code) WHERE state IN (1, 2);
 """,
+    # Whether an account has a token that is good, and its revocation, are asked by the account.
+    """
+CREATE INDEX matchmaker_tokens_by_player ON matchmaker_tokens (player_id);
+CREATE INDEX matchmaker_revocations_by_player ON matchmaker_revocations (player_id)
+    WHERE player_id <> '';
+""",
 )
 """The scripts in order."""

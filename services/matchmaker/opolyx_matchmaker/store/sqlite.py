@@ -53,9 +53,9 @@ class SqliteStore:
         """Keep a revocation; returns it with its number."""
         return await self._file.write(lambda db: token_tables.insert_revocation(db, revocation))
 
-    async def revocations(self, after: int, now_ms: int) -> list[Revocation]:
-        """Revocations with a higher number that still matter."""
-        return await self._file.read(lambda db: token_tables.revocations(db, after, now_ms))
+    async def revocations(self, after: int, now_ms: int, limit: int) -> list[Revocation]:
+        """The first revocations with a higher number that still matter."""
+        return await self._file.read(lambda db: token_tables.revocations(db, after, now_ms, limit))
 
     # Rooms and placements.
 
@@ -120,6 +120,12 @@ class SqliteStore:
     async def apply_facts(self, facts: Sequence[Fact]) -> FactsApplied:
         """Free whom the facts free and remember the last number."""
         return await self._file.write(lambda db: room_tables.apply_facts(db, facts))
+
+    async def forget_accounts(self, after: str, before_ms: int, limit: int) -> tuple[str, int]:
+        """Remove accounts that nobody can use or meet any more, among the next."""
+        return await self._file.write(
+            lambda db: token_tables.remove_accounts(db, after, before_ms, limit)
+        )
 
     async def forget(self, before_ms: int, now_ms: int) -> int:
         """Remove what ended long ago."""

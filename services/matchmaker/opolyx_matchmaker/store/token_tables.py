@@ -55,7 +55,11 @@ def token_holder(db: sqlite3.Connection, token_id: str) -> tuple[Account, int] |
 
 
 def insert_revocation(db: sqlite3.Connection, revocation: Revocation) -> Revocation:
-    """Keep a revocation; returns it with its number."""
+    """Keep a revocation in place of the account's last one; returns it with its number."""
+    if revocation.player_id:
+        db.execute(
+            "DELETE FROM matchmaker_revocations WHERE player_id = ?", (revocation.player_id,)
+        )
     done = db.execute(
         "INSERT INTO matchmaker_revocations (token_id, player_id, before_ms, until_ms)"
         " VALUES (?, ?, ?, ?)",
@@ -69,12 +73,12 @@ def insert_revocation(db: sqlite3.Connection, revocation: Revocation) -> Revocat
     return replace(revocation, number=done.lastrowid or 0)
 
 
-def revocations(db: sqlite3.Connection, after: int, now_ms: int) -> list[Revocation]:
-    """Revocations with a higher number that still matter, in order."""
+def revocations(db: sqlite3.Connection, after: int, now_ms: int, limit: int) -> list[Revocation]:
+    """The first revocations with a higher number that still matter, in order."""
     rows = db.execute(
         "SELECT token_id, player_id, before_ms, until_ms, number FROM matchmaker_revocations"
-        " WHERE number > ? AND until_ms > ? ORDER BY number",
-        (after, now_ms),
+        " WHERE number > ? AND until_ms > ? ORDER BY number LIMIT ?",
+        (after, now_ms, limit),
     )
     return [Revocation(*row) for row in rows]
 
@@ -83,3 +87,32 @@ def remove_expired(db: sqlite3.Connection, now_ms: int) -> None:
     """Remove tokens that expired, and revocations that no token is left for."""
     db.execute("DELETE FROM matchmaker_tokens WHERE expires_ms < ?", (now_ms,))
     db.execute("DELETE FROM matchmaker_revocations WHERE until_ms < ?", (now_ms,))
+
+
+_DEAD = """
+SELECT player_id FROM matchmaker_accounts a
+WHERE player_id > ? AND player_id <= ? AND created_ms < ?
+AND NOT EXISTS (SELECT 1 FROM matchmaker_tokens t WHERE t.player_id = a.player_id)
+AND NOT EXISTS (SELECT 1 FROM matchmaker_placements p WHERE p.player_id = a.player_id)
+AND CASE WHEN owner_id = ''
+    THEN NOT EXISTS (SELECT 1 FROM matchmaker_accounts b
+        WHERE b.owner_id <> '' AND b.owner_id = a.player_id)
+    ELSE NOT EXISTS (SELECT 1 FROM matchmaker_accounts o WHERE o.player_id = a.owner_id)
+END
+"""
+
+
+def remove_accounts(
+    db: sqlite3.Connection, after: str, before_ms: int, limit: int
+) -> tuple[str, int]:
+    """Remove accounts that nobody can use or meet any more, among the next; see the store."""
+    seen = db.execute(
+        "SELECT player_id FROM matchmaker_accounts WHERE player_id > ? ORDER BY player_id LIMIT ?",
+        (after, limit),
+    ).fetchall()
+    if not seen:
+        return "", 0
+    last = seen[-1][0]
+    dead = db.execute(_DEAD, (after, last, before_ms)).fetchall()
+    db.executemany("DELETE FROM matchmaker_accounts WHERE player_id = ?", dead)
+    return last if len(seen) == limit else "", len(dead)

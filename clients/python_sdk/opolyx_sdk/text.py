@@ -17,16 +17,24 @@ from opolyx_sdk.refusals import Refusal
 __all__ = ["Table", "action_text", "award_text", "describe", "money", "narrate", "refusal_text"]
 
 
+UNKNOWN: Final = "event.unknown"
+"""Key of the text for an event that is newer than the catalogue."""
+
+
 def describe(event: Event, table: Table) -> str:
     """The event as a sentence without a full stop; never raises, not for a newer event either."""
     if isinstance(event, e.PropertyMoved):
         return _moved_properties([event], table)
-    kind = type(event).__name__
-    values = table.values_of(event)
-    for wanted in _keys(event, f"event.{kind}"):
-        if table.catalogue.has(wanted):
-            return table.text(wanted, **values, **_more(event))
-    return table.text("event.unknown", what=_facts(kind, values, table))
+    key, values = event_key(event, table), table.values_of(event)
+    if key == UNKNOWN:
+        values = {"what": _facts(type(event).__name__, values, table)}
+    return table.text(key, **values, **_more(event))
+
+
+def event_key(event: Event, table: Table) -> str:
+    """Key of the text that fits an event best; `UNKNOWN` when none does."""
+    wanted = _keys(event, f"event.{type(event).__name__}")
+    return next((key for key in wanted if table.catalogue.has(key)), UNKNOWN)
 
 
 def narrate(events: Sequence[Event], table: Table) -> list[str]:
@@ -108,6 +116,12 @@ def _keys(event: Event, key: str) -> Iterator[str]:
             key += ".pays"
         case e.CashMoved():
             key += ".hands"
+        case e.PropertyMoved(taker=None):
+            key += ".loses"
+        case e.PropertyMoved(giver=None):
+            key += ".gets"
+        case e.PropertyMoved():
+            key += ".hands"
         case e.AuctionEnded(winner=winner):
             key += ".unsold" if winner is None else ".sold"
         case e.WagerRolled(payout=payout):
@@ -140,10 +154,7 @@ def _moved_properties(
     }
     if price is not None:
         return table.text("event.PropertyMoved.bought", **values, price=table.money(price))
-    if first.taker is None:
-        return table.text("event.PropertyMoved.loses", **values)
-    how = "gets" if first.giver is None else "hands"
-    return table.text(f"event.PropertyMoved.{how}", **values)
+    return table.text(event_key(first, table), **values)
 
 
 def _is_quiet(event: Event) -> bool:

@@ -27,7 +27,7 @@ class Catalogue:
         self._patterns: dict[str, Pattern] = {}
         self._voice = Voice(partial(number_text, language=language), partial(category, language))
 
-    def keys(self) -> frozenset[str]:
+    def own_keys(self) -> frozenset[str]:
         """Keys of its own texts, English ones that it falls back to left out."""
         return frozenset(self._texts)
 

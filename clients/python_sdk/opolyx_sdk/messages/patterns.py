@@ -73,6 +73,16 @@ def slots(pattern: Pattern) -> frozenset[str]:
     return frozenset(_names(pattern))
 
 
+def words(pattern: Pattern) -> Iterator[str]:
+    """Everything that a text says itself, whatever its values are."""
+    for part in pattern:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, _Choice):
+            for branch in part.branches.values():
+                yield from words(branch)
+
+
 def branches(pattern: Pattern) -> Iterator[tuple[str, bool, frozenset[str]]]:
     """Every choice: the name of its value, whether it is a plural, the keys of its texts."""
     for part in pattern:

@@ -86,8 +86,8 @@ NUMBERS: Final = [
 """Names of the numbers that refusals have."""
 
 LATIN_WORDS: Final = {
-    "zh-Hant": "Enter Tab JSON X",
-    "hi": "Enter Tab JSON XP X",
+    "zh-Hant": "Enter Tab JSON SVG X",
+    "hi": "Enter Tab JSON SVG XP X",
 }
 """Words that are written alike in English: names of keys, formats and faces of dice."""
 

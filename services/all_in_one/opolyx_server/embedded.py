@@ -114,8 +114,12 @@ class EmbeddedServer:
         await self._stack.aclose()
 
     @classmethod
-    def sign_operator_token(cls, data_dir: Path) -> str:
+    def sign_operator_token(cls, data_dir: Path, name: str = "") -> str:
         """A token of an operator of the server that serves from `data_dir`, good for a day.
+
+        Args:
+            data_dir: the server's; its keys sign.
+            name: which of several operators it is, so that logs tell and each is revoked alone.
 
         Raises:
             CannotStart: there are no keys to sign it with, as no server ever served from there.
@@ -125,7 +129,8 @@ class EmbeddedServer:
             signer = TokenSigner(path)
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise CannotStart(f"can't use the keys in {path}: {error}") from error
-        return signer.sign(subject=_OPERATOR, role="operator", ttl_seconds=_TOKEN_SECONDS)
+        subject = f"{_OPERATOR}_{name}" if name else _OPERATOR
+        return signer.sign(subject=subject, role="operator", name=name, ttl_seconds=_TOKEN_SECONDS)
 
     @classmethod
     def run(

@@ -18,6 +18,8 @@ from typing import Any, Final
 
 import grpc
 import structlog
+from google.protobuf import text_format
+from google.protobuf.message import Message
 from google.rpc import status_pb2  # type: ignore[import-untyped]
 from grpc_status import rpc_status
 
@@ -33,6 +35,8 @@ _log = structlog.get_logger(__name__)
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _LONGEST_GAME_ID: Final = 64
 _VERSION: Final = re.compile(r"\.v\d+\w*$")
+_OPERATOR: Final = "operator"
+_LONGEST_REQUEST: Final = 500
 _CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
 
 # Messages and handlers are whatever generated code makes of them: Any is the honest type here.
@@ -151,8 +155,10 @@ class _Guard:
         started = time.perf_counter()
         self._metrics.started.inc()
         code = grpc.StatusCode.OK
+        principal: Principal | None = None
+        message: Any = None
         try:
-            self._admit(context)
+            principal = self._admit(context)
             counted = RpcContext(context, parse, self._metrics)
             message = _Requests(counted) if request_streaming else await self._only(counted)
             response = await serve(message, counted)
@@ -186,9 +192,11 @@ class _Guard:
             await context.abort(code, "internal error")
         finally:
             self._metrics.handled(code, time.perf_counter() - started)
+            if principal is not None and principal.role == _OPERATOR:
+                _log.info("operator_called", code=code.name, request=_in_short(message))
             tracing.ended(code)
 
-    def _admit(self, context: Any) -> None:
+    def _admit(self, context: Any) -> Principal | None:
         metadata = context.invocation_metadata() or ()
         structlog.contextvars.bind_contextvars(rpc=self._method, request_id=_request_id(metadata))
         principal = self._rules.access.admit(self._method, metadata)
@@ -198,6 +206,7 @@ class _Guard:
                 self._rules.admit_peer(principal, context)
         self._rules.budget.take(self._method, principal)
         set_principal(principal)
+        return principal
 
     async def _only(self, counted: "RpcContext") -> Any:
         """The request of a method that has one."""
@@ -270,6 +279,13 @@ class _Requests:
         if request is grpc.aio.EOF:
             raise StopAsyncIteration
         return request
+
+
+def _in_short(message: Any) -> str:
+    """What an operator asked for, for the log that says who did what."""
+    if not isinstance(message, Message):
+        return ""
+    return text_format.MessageToString(message, as_one_line=True)[:_LONGEST_REQUEST]
 
 
 def domain_of(method: str) -> str:

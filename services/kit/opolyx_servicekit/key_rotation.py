@@ -10,10 +10,11 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from opolyx_servicekit.key_set import new_private_key, write_key_file, write_public_keys
+from opolyx_servicekit.key_set import ROLES, new_private_key, write_key_file, write_public_keys
 
-Key = dict[str, str]
+Key = dict[str, Any]
 
 
 def key_ids(private_path: Path) -> list[str]:
@@ -27,10 +28,10 @@ def key_ids(private_path: Path) -> list[str]:
 
 
 def add_key(private_path: Path) -> str:
-    """Add a new key that signs nothing yet; its id. Raises as `key_ids`."""
-    added = new_private_key()
+    """Add a new key that signs nothing yet, for the same roles; its id. Raises as `key_ids`."""
+    added: Key = new_private_key(_read(private_path)[0].get(ROLES, ()))
     _change(private_path, lambda keys: [*keys, added])
-    return added["kid"]
+    return str(added["kid"])
 
 
 def promote_key(private_path: Path) -> str:

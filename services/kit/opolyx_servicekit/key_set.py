@@ -19,6 +19,9 @@ _log = structlog.get_logger(__name__)
 ALGORITHMS: Final = ("EdDSA", "ES256", "RS256")
 """The signature algorithms that can be allowed."""
 
+ROLES: Final = "roles"
+"""Member of a key's entry that bounds whose tokens may be signed with it."""
+
 _PRIVATE_PART: Final = "d"
 _RELOAD_SECONDS: Final = 2.0
 
@@ -57,6 +60,7 @@ class KeyFile:
         self._monotonic = monotonic
         self.version = 0
         """Rises whenever the keys changed."""
+        self._roles: dict[str, frozenset[str]] = {}
         self._stamp = self._stamp_now()
         self._keys = self._read()
         self._looked = monotonic() if monotonic else 0.0
@@ -70,6 +74,14 @@ class KeyFile:
             self._looked = now
         self._refresh()
         return self._keys
+
+    def may_sign(self, kid: str, role: str) -> bool:
+        """Whether tokens of `role` may be signed with a key: all roles, unless its entry says which.
+
+        So a service that signs its own tokens holds no key that makes operators.
+        """
+        roles = self._roles.get(kid)
+        return roles is None or role in roles
 
     def _refresh(self) -> None:
         try:
@@ -91,11 +103,13 @@ class KeyFile:
         try:
             entries = json.loads(self._path.read_text("utf-8"))["keys"]
             parsed = [self._parse(entry) for entry in entries]
+            roles = {entry["kid"]: _roles_of(entry) for entry in entries if ROLES in entry}
         except (jwt.PyJWTError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{self._path} is not a usable key set") from error
         keys = {str(key.key_id): key for key in parsed if key.algorithm_name in self._algorithms}
         if not keys:
             raise ValueError(f"{self._path} has no key for {sorted(self._algorithms)}")
+        self._roles = roles
         return keys
 
     def _parse(self, entry: dict[str, object]) -> jwt.PyJWK:
@@ -107,22 +121,34 @@ class KeyFile:
         return jwt.PyJWK(entry)
 
 
+def _roles_of(entry: dict[str, object]) -> frozenset[str]:
+    """The roles that a key's entry names; a list that is none must not pass for no bound."""
+    roles = entry[ROLES]
+    if not isinstance(roles, list) or not all(isinstance(role, str) for role in roles):
+        raise TypeError("roles are not a list of texts")
+    return frozenset(roles)
+
+
 def public_keys_path(private_path: Path) -> Path:
     """Where the public set of a private one lies: `keys.json` has `keys.public.json` beside it."""
     return private_path.with_name(f"{private_path.stem}.public{private_path.suffix}")
 
 
-def create_keys(private_path: Path) -> Path:
+def create_keys(private_path: Path, roles: Iterable[str] = ()) -> Path:
     """Write a new Ed25519 key pair; returns the public set's path.
 
     The private file appears whole, with mode 0600.
+
+    Args:
+        private_path: of the private set.
+        roles: of the tokens that may be signed with it; empty for all.
 
     Raises:
         FileExistsError: there is a private set already; it is left as it is.
     """
     private_path.parent.mkdir(parents=True, exist_ok=True)
     temporary = private_path.with_name(f".{private_path.name}.{secrets.token_hex(6)}")
-    write_key_file(temporary, {"keys": [new_private_key()]}, mode=0o600)
+    write_key_file(temporary, {"keys": [new_private_key(roles)]}, mode=0o600)
     try:
         os.link(temporary, private_path)
     finally:
@@ -138,12 +164,13 @@ def ensure_keys(private_path: Path) -> Path:
         return write_public_keys(private_path)
 
 
-def new_private_key() -> dict[str, str]:
-    """A new Ed25519 key as a private JWK, named by its thumbprint."""
+def new_private_key(roles: Iterable[str] = ()) -> dict[str, object]:
+    """A new Ed25519 key as a private JWK, named by its thumbprint, to sign for all roles or these."""
     jwk: dict[str, str] = OKPAlgorithm.to_jwk(Ed25519PrivateKey.generate(), as_dict=True)
     thumbprint = hashlib.sha256(jwk["x"].encode()).digest()[:9]
     kid = base64.urlsafe_b64encode(thumbprint).decode()
-    return {**jwk, "kid": kid, "alg": "EdDSA", "use": "sig"}
+    bound: dict[str, object] = {ROLES: sorted(roles)} if roles else {}
+    return {**jwk, "kid": kid, "alg": "EdDSA", "use": "sig", **bound}
 
 
 def write_public_keys(private_path: Path) -> Path:
@@ -158,6 +185,29 @@ def write_public_keys(private_path: Path) -> Path:
     write_key_file(temporary, {"keys": public}, mode=0o644)
     os.replace(temporary, path)
     return path
+
+
+def add_public_keys(public_path: Path, to: Path) -> None:
+    """Put the keys of a public set into another, or make that; it is replaced as a whole.
+
+    Raises:
+        ValueError: one of them is no set of keys.
+        OSError: one can't be read or written.
+    """
+    try:
+        keys = {key["kid"]: key for path in (to, public_path) for key in _entries(path)}
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{to} or {public_path} is not a set of keys") from error
+    temporary = to.with_name(f".{to.name}.{secrets.token_hex(6)}")
+    write_key_file(temporary, {"keys": list(keys.values())}, mode=0o644)
+    os.replace(temporary, to)
+
+
+def _entries(path: Path) -> list[dict[str, object]]:
+    if not path.exists():
+        return []
+    entries: list[dict[str, object]] = json.loads(path.read_text("utf-8"))["keys"]
+    return entries
 
 
 def write_key_file(path: Path, content: Mapping[str, object], *, mode: int) -> None:

@@ -1,7 +1,8 @@
 """`opolyx-keys`: makes and rotates the keys that sign tokens, and signs those of services.
 
 For operators who have no identity provider of their own. What it writes is what the services' settings
-name: `keys.json` (private, for the matchmaker alone), `keys.public.json` (for all), and tokens.
+name: `keys.json` (private, for the matchmaker alone), `keys.public.json` (for all), and tokens. A service
+that signs its own has keys of its own, made with `--roles service`: with them it makes no operators.
 """
 
 import argparse
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from opolyx_servicekit.key_rotation import add_key, key_ids, promote_key, retire_keys
-from opolyx_servicekit.key_set import create_keys
+from opolyx_servicekit.key_set import add_public_keys, create_keys
 from opolyx_servicekit.tokens import TokenSigner
 
 _USAGE: Final = 2
@@ -45,6 +46,9 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=told, description=told)
         command.add_argument("keys", type=Path, help="the private key set, such as keys.json")
         command.set_defaults(run=run)
+        if run is _make:
+            command.add_argument("--roles", nargs="+", help="whose tokens it may sign; else all")
+            command.add_argument("--add-to", type=Path, help="public set to put its keys into too")
     told = "print a token for a service or an operator"
     token = commands.add_parser("token", help=told, description=told)
     token.add_argument("keys", type=Path, help="the private key set, such as keys.json")
@@ -66,9 +70,11 @@ def _days(text: str) -> int:
 
 def _make(chosen: argparse.Namespace) -> None:
     try:
-        public = create_keys(chosen.keys)
+        public = create_keys(chosen.keys, chosen.roles or ())
     except FileExistsError:
         raise ValueError(f"{chosen.keys} is there already, and is left as it is") from None
+    if chosen.add_to is not None:
+        add_public_keys(public, chosen.add_to)
     _say(f"{chosen.keys} (secret) and {public}")
 
 

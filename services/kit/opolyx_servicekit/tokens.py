@@ -80,7 +80,10 @@ class TokenVerifier:
         digest = hashlib.sha256(token.encode()).digest()
         principal = self._remembered.get(digest)
         if principal is None:
-            principal = self._principal(_checked_claims(token, keys, self._issuer, self._audience))
+            kid, claims = _checked_claims(token, keys, self._issuer, self._audience)
+            principal = self._principal(claims)
+            if not self._keys.may_sign(kid, principal.role):
+                raise bad_token("invalid", "token's key signs no such role")
             self._remember(digest, principal)
         self.check(principal)
         return principal
@@ -214,10 +217,15 @@ class TokenSigner:
 
 def _checked_claims(
     token: str, keys: Mapping[str, jwt.PyJWK], issuer: str, audience: str
-) -> dict[str, object]:
-    """Signature, issuer and audience; the key decides the algorithm, never the token."""
+) -> tuple[str, dict[str, object]]:
+    """Signature, issuer and audience; the key decides the algorithm, never the token.
+
+    Returns:
+        The key's id and the claims.
+    """
     try:
-        key = keys.get(jwt.get_unverified_header(token).get("kid", ""))
+        kid = jwt.get_unverified_header(token).get("kid", "")
+        key = keys.get(kid)
     except (jwt.PyJWTError, ValueError, TypeError):
         raise bad_token("malformed", "token is not a JWT") from None
     if key is None:
@@ -233,7 +241,7 @@ def _checked_claims(
         )
     except (jwt.PyJWTError, ValueError, TypeError):
         raise bad_token("invalid", "token is not valid here") from None
-    return claims
+    return kid, claims
 
 
 def _text(claims: Mapping[str, object], name: str) -> str:

@@ -415,3 +415,80 @@ async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
         while not holds():  # noqa: ASYNC110 - nothing tells us
             await asyncio.sleep(0.001)
+
+
+async def test_what_operators_do_is_logged_with_who_and_what(caller: Caller) -> None:
+    operator = (("authorization", "Bearer operator"),)
+    with capture_logs() as lines:
+        await caller.call("Public", "what for", metadata=operator)
+        await caller.call("Public", "what for", metadata=GUEST)
+        await caller.failure("Public", "missing", metadata=operator)
+
+    told = [line for line in lines if line["event"] == "operator_called"]
+    assert ["OK", "NOT_FOUND"] == [line["code"] for line in told]
+    assert 'value: "what for"' == told[0]["request"]
+
+
+@pytest.fixture
+async def strict(shop: Shop) -> AsyncIterator[Caller]:
+    """Of a server that waits for hardly anything, and lets an account call twice."""
+    settings = ServiceSettings(
+        grace_seconds=0, request_seconds=0.05, calls_per_second=1, call_burst=2
+    )
+    server = ServiceServer(
+        settings,
+        add_services=shop.add_to,
+        service_names=[SERVICE],
+        roles=ROLES,
+        verifier=NamedVerifier(),
+        counted_elsewhere=[f"/{SERVICE}/Chat"],
+    )
+    async with server, grpc.aio.insecure_channel(f"127.0.0.1:{server.bound_port}") as channel:
+        yield Caller(channel)
+
+
+def opened(caller: Caller, metadata: Any) -> Any:
+    """A call of a method with one request, which doesn't come."""
+    start = caller.channel.stream_unary(f"/{SERVICE}/Unary", encoded, StringValue.FromString)
+    return start(metadata=metadata, timeout=10)
+
+
+async def test_a_request_that_does_not_come_is_not_waited_for(strict: Caller) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await opened(strict, GUEST)
+
+    assert grpc.StatusCode.DEADLINE_EXCEEDED is caught.value.code()
+    assert "request_seconds" == info(caught.value).metadata["limit"]
+
+
+async def test_whoever_has_no_token_is_not_waited_for_at_all(caller: Caller) -> None:
+    """This server would wait for ten seconds, and the caller ends after one."""
+    call = caller.channel.stream_unary(f"/{SERVICE}/Unary", encoded, StringValue.FromString)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call(timeout=5)
+
+    assert grpc.StatusCode.UNAUTHENTICATED is caught.value.code()
+
+
+async def test_a_call_that_ends_without_its_request_is_the_callers_mistake(
+    caller: Caller,
+) -> None:
+    start = caller.channel.stream_unary(f"/{SERVICE}/Unary", encoded, StringValue.FromString)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await start(iter(()), metadata=GUEST, timeout=10)
+
+    assert grpc.StatusCode.INVALID_ARGUMENT is caught.value.code()
+
+
+async def test_calls_of_an_account_have_a_budget_and_streams_of_their_own_none(
+    strict: Caller,
+) -> None:
+    for _ in range(2):
+        await strict.call("Unary", "a")
+    error = await strict.failure("Unary", "a")
+    assert grpc.StatusCode.RESOURCE_EXHAUSTED is error.code()
+    assert {"limit": "calls_per_second", "value": "1"} == dict(info(error).metadata)
+    retry = info(error, error_details_pb2.RetryInfo).retry_delay
+    assert 0 < retry.ToMilliseconds() <= 1_001
+
+    assert ["A"] == await strict.call("Chat", "a")

@@ -43,3 +43,39 @@ async def test_a_watcher_that_is_slow_to_hear_the_first_status_hears_the_last() 
 
     status = health_pb2.HealthCheckResponse
     assert caller.told == [status.SERVING, status.NOT_SERVING]
+
+
+class Watched:
+    """The context of a watch that goes on."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+        self.refused: list[grpc.StatusCode] = []
+
+    async def write(self, message: Any) -> None:
+        self.told.append(message.status)
+
+    async def abort(self, code: grpc.StatusCode, details: str, trailers: Any = ()) -> None:
+        self.refused.append(code)
+        raise grpc.aio.AbortError(details)
+
+
+async def test_watches_are_bounded_and_those_that_end_make_room() -> None:
+    probes = Probes([NAME], most_watches=2)
+    request = health_pb2.HealthCheckRequest(service=NAME)
+    callers = [Watched() for _ in range(4)]
+    open_ones = [asyncio.create_task(probes.Watch(request, one)) for one in callers[:2]]
+    await asyncio.sleep(0)
+
+    with pytest.raises(grpc.aio.AbortError, match="at most 2 watches"):
+        await probes.Watch(request, callers[2])
+    assert [grpc.StatusCode.RESOURCE_EXHAUSTED] == callers[2].refused
+
+    open_ones[0].cancel()
+    await asyncio.gather(open_ones[0], return_exceptions=True)
+    last = asyncio.create_task(probes.Watch(request, callers[3]))
+    await asyncio.sleep(0)
+    assert 1 == len(callers[3].told)
+    for task in (open_ones[1], last):
+        task.cancel()
+    await asyncio.gather(open_ones[1], last, return_exceptions=True)

@@ -1,5 +1,6 @@
 """`opolyx admin`: what operators see and have done."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,30 +15,44 @@ if TYPE_CHECKING:
     from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
     from opolyx_sdk.profiles import Profile
 
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{0,32}")
+
+
+def _check_name(kind: object, name: str) -> None:
+    """Raises ValueError if an operator can't be called so."""
+    if not _NAME.fullmatch(name):
+        raise ValueError("a name has up to 32 letters, digits, dots, dashes and underscores")
+
+
 admin: Final = App(
     name="admin",
     help="What operators do; the token must be an operator's.",
     help_format="plaintext",
 )
 
+_OperatorName = Annotated[str, Parameter(validator=_check_name)]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
 @admin.command
-def token(*, data: Path = Path("opolyx-data"), as_json: _Json = False) -> int:
+def token(
+    *, data: Path = Path("opolyx-data"), name: _OperatorName = "", as_json: _Json = False
+) -> int:
     """Print an operator's token for the server that serves from a directory, good for a day.
 
     Parameters
     ----------
     data
         The data directory of `opolyx serve`; its keys sign the token.
+    name
+        Which of several operators it is for: the server's log tells who did what.
     as_json
         Print one JSON object.
     """
     from opolyx_sdk.cli.embedded import find_embedded
 
     try:
-        signed = find_embedded().sign_operator_token(data)
+        signed = find_embedded().sign_operator_token(data, name)
     except OSError as error:
         raise OpolyxError(str(error)) from error
     if as_json:

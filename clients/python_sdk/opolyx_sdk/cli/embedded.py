@@ -47,8 +47,8 @@ class EmbeddedClass(Protocol):
         """A server that keeps everything in `data_dir`."""
         ...
 
-    def sign_operator_token(self, data_dir: Path) -> str:
-        """A token of an operator, signed with the keys in `data_dir`."""
+    def sign_operator_token(self, data_dir: Path, name: str = "") -> str:
+        """A token of the operator of that name, signed with the keys in `data_dir`."""
         ...
 
     def run(

@@ -38,9 +38,19 @@ def number_text(number: int, language: str = "en") -> str:
 def share_text(basis_points: int, language: str = "en") -> str:
     """A share in percent, as exact as it is: 250 basis points are 2.5%, in Indonesian 2,5%."""
     whole, rest = divmod(abs(basis_points), 100)
-    point = "," if language == "id" else "."
-    part = f"{point}{rest:02}".rstrip("0") if rest else ""
+    part = f"{_point(language)}{rest:02}".rstrip("0") if rest else ""
     return f"{'-' if basis_points < 0 else ''}{number_text(whole, language)}{part}%"
+
+
+def decimal_text(value: float, digits: int, language: str = "en") -> str:
+    """A number with so many digits behind the point, which is a comma in Indonesian."""
+    whole, _, part = f"{abs(value):.{digits}f}".partition(".")
+    shown = f"{number_text(int(whole), language)}{_point(language) if part else ''}{part}"
+    return f"-{shown}" if value < 0 else shown
+
+
+def _point(language: str) -> str:
+    return "," if language == "id" else "."
 
 
 def _in_myriads(ruleset: str) -> bool:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from opolyx_sdk.messages import catalogue
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -45,15 +47,14 @@ class Verification:
         """Whether all is right, the dice included."""
         return self.ok and self.complete
 
-    def sentence(self) -> str:
-        """The verdict in one line."""
+    def sentence(self, language: str = "en") -> str:
+        """The verdict in one line; what differs first is told in English, for developers."""
+        texts = catalogue(language)
         if self.fair:
-            return f"verified: {self.updates} updates, every die, card and digest, and the result"
+            return texts.text("verify.fair", updates=self.updates)
         if self.ok:
-            return (
-                f"partial replay: {self.updates} updates are right, the dice can't be checked yet"
-            )
+            return texts.text("verify.partial", updates=self.updates)
         if self.update is None:
-            return f"not verified: {self.problem}"
-        before = f" ({self.updates} updates before it are right)" if self.updates > 0 else ""
-        return f"not verified: update {self.update}: {self.problem}{before}"
+            return texts.text("verify.failed", problem=self.problem)
+        key = "verify.failed_after" if self.updates > 0 else "verify.failed_at"
+        return texts.text(key, update=self.update, problem=self.problem, before=self.updates)

@@ -67,7 +67,9 @@ class DemoResult:
     """Whether the replay holds, down to every die."""
 
 
-def run_demo(*, seed: int | None, ruleset: str, keep: Path | None, as_json: bool) -> int:
+def run_demo(
+    *, seed: int | None, ruleset: str, keep: Path | None, as_json: bool, language: str = "en"
+) -> int:
     """Run the demo; 0 if the game was verified.
 
     Raises:
@@ -78,7 +80,8 @@ def run_demo(*, seed: int | None, ruleset: str, keep: Path | None, as_json: bool
 
     with tempfile.TemporaryDirectory(prefix="opolyx-demo-") as scratch:
         data_dir = _free_directory(keep) if keep else Path(scratch)
-        demo = _Demo(seed, ruleset, data_dir, keep is not None, DemoScreen(quiet=as_json))
+        screen = DemoScreen(quiet=as_json, language=language)
+        demo = _Demo(seed, ruleset, data_dir, keep is not None, screen)
         try:
             result = asyncio.run(demo.run(verify_file))
         except BaseExceptionGroup as group:
@@ -112,7 +115,7 @@ class _Demo:
         seed = None if self._seed is None else str(self._seed)
         embedded = find_embedded()(self._data_dir, seed=seed, bot_delay_ms=0, listen="127.0.0.1:0")
         async with embedded as server, AsyncExitStack() as stack:
-            self._screen.say(f"three services in this process on {server.address}")
+            self._screen.tell("serving", address=server.address)
             players = [
                 await stack.enter_async_context(AsyncClient(server.address)) for _ in _GUESTS
             ]
@@ -132,8 +135,8 @@ class _Demo:
             await player.join_room(code=room.code, nonce=self._nonce(number))
         for policy in _BUILT_IN:
             room = await host.add_bot(room.room_id, policy=policy)
-        self._screen.say(f"room {room.code}: {', '.join(seat.name for seat in room.seats)}")
-        self._screen.say(f"the server commits to its secret: {room.commitment.hex()}")
+        self._screen.room(room.code, [seat.name for seat in room.seats])
+        self._screen.tell("commitment", digest=room.commitment.hex())
         return await host.start_game(room.room_id)
 
     async def _play(

@@ -1,7 +1,7 @@
 """`opolyx profile`: what a player has earned, and what for."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -11,13 +11,6 @@ from opolyx_sdk.cli.output import print_json, print_table, shown_time, spoken
 
 if TYPE_CHECKING:
     from opolyx_sdk.profiles import Award, Card, Profile
-
-_WHY_ZERO: Final = {
-    "SHORT_GAME": "the game ended in round 20 or before",
-    "BOT": "bots earn none",
-    "SCHEME": "its ruleset awards none",
-    "NOT_WINNER": "only the winner earns",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +49,9 @@ def profile(
 
 def why(award: "Award") -> str:
     """An award's terms, or the reason for its zero."""
-    if award.terms:
-        return ", ".join(f"{spoken(term.kind)} {term.xp:+}" for term in award.terms)
-    return _WHY_ZERO.get(award.zero_reason.name, "")
+    from opolyx_sdk.text import Table, award_text
+
+    return award_text(award, Table(()))
 
 
 async def _read(connection: Connection, player_id: str, awards: int) -> _Earned:

@@ -1,6 +1,7 @@
-"""Every store that progression can have, empty; a suite that takes `url` runs over all of them."""
+"""Every store that progression can have, empty; a suite that takes `store` runs over all of them."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -36,22 +37,34 @@ def redis(redis_once: RedisServer) -> RedisServer:
 
 
 @pytest.fixture(params=STORES)
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Names an empty store."""
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], ProgressionSettings]:
+    """Settings with an empty store, whenever it is called; on Redis the one before is gone then."""
+    numbers = count()
+
+    def on_sqlite() -> ProgressionSettings:
+        path = tmp_path / f"progression{next(numbers)}.db"
+        return ProgressionSettings(store_url=f"sqlite:///{path}")
+
+    def on_redis() -> ProgressionSettings:
+        for server in servers:
+            flush(server)
+        return ProgressionSettings(store_url=url)
+
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'progression.db'}"
+        return on_sqlite
     if request.param == "redis":
-        server: RedisServer = request.getfixturevalue("redis")
-        return server.url
-    cluster: Cluster = request.getfixturevalue("cluster_once")
-    cluster.flush()
-    return cluster.url
+        server: RedisServer = request.getfixturevalue("redis_once")
+        servers, url = [server], server.url
+    else:
+        cluster: Cluster = request.getfixturevalue("cluster_once")
+        servers, url = cluster.servers, cluster.url
+    return on_redis
 
 
 @pytest.fixture
-def settings(url: str) -> ProgressionSettings:
-    """Settings with that store."""
-    return ProgressionSettings(store_url=url)
+def settings(new_store: Callable[[], ProgressionSettings]) -> ProgressionSettings:
+    """Settings with an empty store."""
+    return new_store()
 
 
 @pytest.fixture

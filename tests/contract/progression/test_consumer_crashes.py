@@ -6,7 +6,7 @@ second, and so on until one lives, each before and after the call took effect.
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from opolyx_progression.deliveries import Delivery
 from opolyx_progression.facts import FactConsumer
 from opolyx_progression.games import FinishedGame, Scheme
 from opolyx_progression.rpc.convert import delivery_of
+from opolyx_progression.settings import ProgressionSettings
 from opolyx_progression.store.base import Store
-from opolyx_progression.store.sqlite import SqliteStore
+from opolyx_progression.store.opening import open_store
 from opolyx_servicekit.streams import BackOff
 from opolyx_servicekit.wall_clock import SystemClock
 from support_progression import (
@@ -31,7 +32,6 @@ from support_progression import (
     finished_fact,
     finished_game,
     new_metrics,
-    open_store,
     person,
     senseless_fact,
     voided_fact,
@@ -61,6 +61,9 @@ FACTS: tuple[Fact, ...] = (
 LAST = FACTS[-1].number
 
 
+NewStore = Callable[[], ProgressionSettings]
+
+
 class Killed(BaseException):
     """The process is gone."""
 
@@ -68,7 +71,7 @@ class Killed(BaseException):
 class Mortal:
     """A store whose process dies at the n-th call: before it, or after it took effect."""
 
-    def __init__(self, store: SqliteStore, calls: int, *, after: bool) -> None:
+    def __init__(self, store: Store, calls: int, *, after: bool) -> None:
         self._store = store
         self._left = calls
         self._after = after
@@ -137,11 +140,10 @@ async def facts_of(store: Store) -> tuple[list[tuple[str, int]], dict[str, Any]]
     last = await store.last_sequence()
     ledger = await store.ledger(after=0, until=last)
     paid = sorted((entry.award.game_id, entry.award.seat) for entry in ledger)
-    assert isinstance(store, SqliteStore)
     return paid, await everything(store, PLAYERS)
 
 
-async def assert_paid_once(store: SqliteStore) -> None:
+async def assert_paid_once(store: Store) -> None:
     """Each game and seat is in the ledger once, and all sums are what the results say."""
     paid, _ = await facts_of(store)
     assert paid == sorted((game.game_id, seat.seat) for game in GAMES for seat in game.seats)
@@ -155,21 +157,25 @@ async def assert_paid_once(store: SqliteStore) -> None:
         assert sum(len(entry.cards) for entry in entries) == profile.cards
 
 
+@pytest.mark.parametrize("new_store", ["sqlite", "redis"], indirect=True)
 @pytest.mark.rule("XP-7")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-async def test_a_43_killed_at_any_call_it_pays_each_seat_once(tmp_path: Path, after: bool) -> None:
-    async with open_store(tmp_path / "smooth.db") as smooth:
+async def test_a_43_killed_at_any_call_it_pays_each_seat_once(
+    new_store: NewStore, tmp_path: Path, after: bool
+) -> None:
+    smooth_store = ProgressionSettings(store_url=f"sqlite:///{tmp_path / 'smooth.db'}")
+    async with open_store(smooth_store) as smooth:
         await smooth.apply([delivery_of(fact) for fact in FACTS], now_ms=1)
         expected = await facts_of(smooth)
 
     calls = 0
     lived = False
     while not lived:
-        async with open_store(tmp_path / f"{calls}.db") as store:
+        async with open_store(new_store()) as store:
             mortal: Any = Mortal(store, calls, after=after)
             task = asyncio.ensure_future(consumer_on(mortal, calls).run())
 
-            async def over(task: Any = task, store: SqliteStore = store) -> bool:
+            async def over(task: Any = task, store: Store = store) -> bool:
                 return task.done() or await store.cursor() == LAST
 
             await eventually(over)
@@ -179,7 +185,7 @@ async def test_a_43_killed_at_any_call_it_pays_each_seat_once(tmp_path: Path, af
             with suppress(asyncio.CancelledError, Killed):
                 await task
 
-            async def caught_up(store: SqliteStore = store) -> bool:
+            async def caught_up(store: Store = store) -> bool:
                 return await store.cursor() == LAST
 
             await run_until(caught_up, consumer_on(store, calls + 1000))
@@ -189,18 +195,19 @@ async def test_a_43_killed_at_any_call_it_pays_each_seat_once(tmp_path: Path, af
     assert calls > 6
 
 
+@pytest.mark.parametrize("new_store", ["sqlite", "redis"], indirect=True)
 @pytest.mark.rule("XP-7")
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_a_43_two_at_once_of_which_one_is_killed_pay_each_seat_once(
-    tmp_path: Path, after: bool
+    new_store: NewStore, after: bool
 ) -> None:
     for calls in range(12):
-        path = tmp_path / f"{calls}.db"
-        async with open_store(path) as one, open_store(path) as two:
+        settings = new_store()
+        async with open_store(settings) as one, open_store(settings) as two:
             mortal: Any = Mortal(one, calls, after=after)
             consumers = [consumer_on(mortal, calls), consumer_on(two, -calls)]
 
-            async def caught_up(store: SqliteStore = two) -> bool:
+            async def caught_up(store: Store = two) -> bool:
                 return await store.cursor() == LAST
 
             await run_until(caught_up, *consumers)
@@ -210,15 +217,14 @@ async def test_a_43_two_at_once_of_which_one_is_killed_pay_each_seat_once(
 @pytest.mark.rule("XP-7")
 @pytest.mark.parametrize("seed", range(6))
 async def test_xp_7_facts_in_any_order_and_number_pay_each_seat_once(
-    tmp_path: Path, seed: int
+    store: Store, seed: int
 ) -> None:
     """What the store is given, whoever gives it: shuffled, repeated, split anyhow."""
     chance = random.Random(seed)
     deliveries: Sequence[Delivery] = [delivery_of(fact) for fact in FACTS] * 3
     shuffled = chance.sample(deliveries, len(deliveries))
-    async with open_store(tmp_path / "p.db") as store:
-        while shuffled:
-            size = chance.randint(1, 5)
-            await store.apply(shuffled[:size], now_ms=1)
-            shuffled = shuffled[size:]
-        await assert_paid_once(store)
+    while shuffled:
+        size = chance.randint(1, 5)
+        await store.apply(shuffled[:size], now_ms=1)
+        shuffled = shuffled[size:]
+    await assert_paid_once(store)

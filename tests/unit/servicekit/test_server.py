@@ -1,8 +1,6 @@
 """The server harness: ports, probes, TLS, drain and signals, over loopback."""
 
 import asyncio
-import datetime
-import ipaddress
 import os
 import signal
 import sys
@@ -13,9 +11,6 @@ from typing import Any
 
 import grpc
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from google.protobuf.wrappers_pb2 import StringValue
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
@@ -25,6 +20,7 @@ from opolyx_servicekit.access import PUBLIC
 from opolyx_servicekit.errors import Unavailable
 from opolyx_servicekit.server import MAX_MESSAGE_BYTES, ServiceServer
 from opolyx_servicekit.settings import ServiceSettings
+from support_certificates import tls_channel, write_certificate
 
 SERVICE = "shop.v1.Shop"
 ECHO = f"/{SERVICE}/Echo"
@@ -290,45 +286,6 @@ async def test_reflection_is_there_if_it_is_set(reflection: bool) -> None:
             return
         (answer,) = [answer async for answer in call]
         assert SERVICE in [found.name for found in answer.list_services_response.service]
-
-
-def write_certificate(directory: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1, that can be its own authority."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(hours=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
-        .sign(key, hashes.SHA256())
-    )
-    cert_path, key_path = directory / f"{name}.pem", directory / f"{name}.key"
-    cert_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    key_path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return cert_path, key_path
-
-
-def tls_channel(port: int, ca: bytes, own: tuple[Path, Path] | None = None) -> grpc.aio.Channel:
-    cert, key = (own[0].read_bytes(), own[1].read_bytes()) if own else (None, None)
-    credentials = grpc.ssl_channel_credentials(ca, key, cert)
-    # A channel of its own connection: others may share one, with its old certificate.
-    options = [("grpc.use_local_subchannel_pool", 1)]
-    return grpc.aio.secure_channel(f"127.0.0.1:{port}", credentials, options)
 
 
 async def test_certificates_are_replaced_while_running(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eopolyx/identity/v1/error.proto\x12\x12opolyx.identity.v1*\xae\x02\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12\x16\n\x12\x45RROR_REASON_TOKEN\x10\x02\x12\x15\n\x11\x45RROR_REASON_ROLE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_NOT_YOURS\x10\x04\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x05\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x06\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x07\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_REVOKED\x10\x08\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_EXPIRED\x10\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eopolyx/identity/v1/error.proto\x12\x12opolyx.identity.v1*\xc8\x02\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12\x16\n\x12\x45RROR_REASON_TOKEN\x10\x02\x12\x15\n\x11\x45RROR_REASON_ROLE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_NOT_YOURS\x10\x04\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x05\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x06\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x07\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_REVOKED\x10\x08\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_EXPIRED\x10\t\x12\x18\n\x14\x45RROR_REASON_STANDBY\x10\nb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,5 +32,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'opolyx.identity.v1.error_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORREASON']._serialized_start=55
-  _globals['_ERRORREASON']._serialized_end=357
+  _globals['_ERRORREASON']._serialized_end=383
 # @@protoc_insertion_point(module_scope)

@@ -42,6 +42,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The token was good and has been revoked: no new attempt with it can succeed."""
     ERROR_REASON_TOKEN_EXPIRED: _ErrorReason.ValueType  # 9
     """The token was good and has expired: renew it, or log in anew."""
+    ERROR_REASON_STANDBY: _ErrorReason.ValueType  # 10
+    """This process stands by while another one serves; try again, the proxy finds that one."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -66,4 +68,6 @@ ERROR_REASON_TOKEN_REVOKED: ErrorReason.ValueType  # 8
 """The token was good and has been revoked: no new attempt with it can succeed."""
 ERROR_REASON_TOKEN_EXPIRED: ErrorReason.ValueType  # 9
 """The token was good and has expired: renew it, or log in anew."""
+ERROR_REASON_STANDBY: ErrorReason.ValueType  # 10
+"""This process stands by while another one serves; try again, the proxy finds that one."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n opolyx/matchmaker/v1/error.proto\x12\x14opolyx.matchmaker.v1*\xbb\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12\x1f\n\x1b\x45RROR_REASON_ROOM_NOT_FOUND\x10\x02\x12\x1a\n\x16\x45RROR_REASON_ROOM_FULL\x10\x03\x12\x1d\n\x19\x45RROR_REASON_ROOM_STARTED\x10\x04\x12 \n\x1c\x45RROR_REASON_ALREADY_PLAYING\x10\x05\x12\x1c\n\x18\x45RROR_REASON_NOT_CREATOR\x10\x06\x12\x1c\n\x18\x45RROR_REASON_NOT_IN_ROOM\x10\x07\x12\x1b\n\x17\x45RROR_REASON_SEATS_OPEN\x10\x08\x12 \n\x1c\x45RROR_REASON_UNKNOWN_RULESET\x10\t\x12\x1c\n\x18\x45RROR_REASON_UNKNOWN_BOT\x10\n\x12 \n\x1c\x45RROR_REASON_BOT_UNAVAILABLE\x10\x0b\x12#\n\x1f\x45RROR_REASON_ENGINE_UNAVAILABLE\x10\x0c\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\r\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x0e\x12\x1d\n\x19\x45RROR_REASON_GAME_RUNNING\x10\x0f\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\x10\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x11\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n opolyx/matchmaker/v1/error.proto\x12\x14opolyx.matchmaker.v1*\xd5\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12\x1f\n\x1b\x45RROR_REASON_ROOM_NOT_FOUND\x10\x02\x12\x1a\n\x16\x45RROR_REASON_ROOM_FULL\x10\x03\x12\x1d\n\x19\x45RROR_REASON_ROOM_STARTED\x10\x04\x12 \n\x1c\x45RROR_REASON_ALREADY_PLAYING\x10\x05\x12\x1c\n\x18\x45RROR_REASON_NOT_CREATOR\x10\x06\x12\x1c\n\x18\x45RROR_REASON_NOT_IN_ROOM\x10\x07\x12\x1b\n\x17\x45RROR_REASON_SEATS_OPEN\x10\x08\x12 \n\x1c\x45RROR_REASON_UNKNOWN_RULESET\x10\t\x12\x1c\n\x18\x45RROR_REASON_UNKNOWN_BOT\x10\n\x12 \n\x1c\x45RROR_REASON_BOT_UNAVAILABLE\x10\x0b\x12#\n\x1f\x45RROR_REASON_ENGINE_UNAVAILABLE\x10\x0c\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\r\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x0e\x12\x1d\n\x19\x45RROR_REASON_GAME_RUNNING\x10\x0f\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\x10\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x11\x12\x18\n\x14\x45RROR_REASON_STANDBY\x10\x12\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,5 +32,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'opolyx.matchmaker.v1.error_
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORREASON']._serialized_start=59
-  _globals['_ERRORREASON']._serialized_end=630
+  _globals['_ERRORREASON']._serialized_end=656
 # @@protoc_insertion_point(module_scope)

@@ -58,6 +58,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The service is draining; try again."""
     ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 17
     """The call was lost inside the server; it may be repeated."""
+    ERROR_REASON_STANDBY: _ErrorReason.ValueType  # 18
+    """This matchmaker stands by while another one serves; try again, the proxy finds that one."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -98,4 +100,6 @@ ERROR_REASON_DRAINING: ErrorReason.ValueType  # 16
 """The service is draining; try again."""
 ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 17
 """The call was lost inside the server; it may be repeated."""
+ERROR_REASON_STANDBY: ErrorReason.ValueType  # 18
+"""This matchmaker stands by while another one serves; try again, the proxy finds that one."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

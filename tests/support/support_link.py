@@ -1,5 +1,6 @@
-"""A link to Redis that dies at a given call, before or after its effect, and stays dead."""
+"""Links to Redis with trouble: one that dies at a given call, one that loses each first answer."""
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,10 @@ class DyingLink:
         self._after_effect = after_effect
         self.calls = 0
         """How many there were."""
+
+    def revive(self) -> None:
+        """Die no more."""
+        self._dies_at = sys.maxsize
 
     @property
     def dead(self) -> bool:
@@ -39,3 +44,18 @@ class DyingLink:
             else:
                 await self._inner.run(script, what, more)
         raise StoreUnavailable("STORE_UNAVAILABLE", "the process was killed")
+
+
+class ForgetfulLink:
+    """Each answer is lost once: what was asked is asked again, and has been done before."""
+
+    def __init__(self, inner: RedisLink) -> None:
+        self._inner = inner
+
+    async def run(self, script: Script, keys: Iterable[str], args: Iterable[Value] = ()) -> Any:
+        named, told = tuple(keys), tuple(args)
+        await self._inner.run(script, named, told)
+        return await self._inner.run(script, named, told)
+
+    async def call(self, *command: Value, key: str = "") -> Any:
+        return await self._inner.call(*command, key=key)

@@ -36,11 +36,10 @@ from opolyx_engine.rpc.convert_seats import options_from_proto
 from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
-from opolyx_matchmaker.store.sqlite import SqliteStore
+from opolyx_matchmaker.store.opening import open_store
 from opolyx_servicekit.errors import FailedPrecondition, ServiceError
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.server import ServiceServer
-from opolyx_servicekit.sqlite_file import SqliteFile
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
 
 LOST_REPLY = "lost_reply"
@@ -334,8 +333,7 @@ async def running_matchmaker(
     public = ensure_keys(settings.signing_keys_file)
     signer = TokenSigner(settings.signing_keys_file)
     async with AsyncExitStack() as stack:
-        file = await stack.enter_async_context(SqliteFile(directory / "matchmaker.db"))
-        store: Store = await SqliteStore.open(file)
+        store = await stack.enter_async_context(open_store(settings))
         service = MatchmakerService(
             settings,
             store=wrap(store) if wrap else store,
@@ -353,6 +351,7 @@ async def running_matchmaker(
             verifier=verifier,
             on_drain=service.drain,
         )
+        service.stand_before(server)
         await stack.enter_async_context(server)
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{server.bound_port}")
         await stack.enter_async_context(channel)
@@ -362,6 +361,7 @@ async def running_matchmaker(
 def matchmaker_settings(directory: Path, **overrides: Any) -> MatchmakerSettings:
     """Settings for tests: nothing happens by itself within a test unless it is asked for."""
     values: dict[str, Any] = {
+        "store_url": f"sqlite:///{directory / 'matchmaker.db'}",
         "signing_keys_file": directory / "keys.json",
         "sweep_seconds": 3600.0,
         "match_seconds": 0.02,

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
-from opolyx_matchmaker.store.sqlite import SqliteStore
+from opolyx_matchmaker.store.base import LeaseLost
+from opolyx_matchmaker.store.opening import open_store
 from opolyx_servicekit.key_set import ensure_keys, public_keys_path
 from opolyx_servicekit.peers import given_token, open_channel
 from opolyx_servicekit.program import run_program
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
-from opolyx_servicekit.sqlite_file import SqliteFile, sqlite_path
+from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
 
 
@@ -23,11 +24,15 @@ def main() -> int:
 
 
 async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
-    """Serve until `stop` is set."""
+    """Serve, or stand by, until `stop` is set.
+
+    Raises:
+        LeaseLost: another matchmaker took over while this one stood still.
+    """
     public_keys = _public_keys(settings)
     metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
-        file = await stack.enter_async_context(SqliteFile(sqlite_path(settings.store_url)))
+        store = await stack.enter_async_context(open_store(settings))
         engine = await stack.enter_async_context(open_channel(settings.engine_address, settings))
         progression = None
         if settings.progression_address is not None:
@@ -39,7 +44,7 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
         )
         service = MatchmakerService(
             settings,
-            store=await SqliteStore.open(file),
+            store=store,
             engine=engine,
             progression=progression,
             signer=signer,
@@ -47,8 +52,20 @@ async def serve(settings: MatchmakerSettings, stop: asyncio.Event) -> None:
             token=given_token(settings),
         )
         await stack.enter_async_context(service)
-        await stack.enter_async_context(_server(settings, service, public_keys, metrics))
-        await stop.wait()
+        server = _server(settings, service, public_keys, metrics)
+        service.stand_before(server)
+        await stack.enter_async_context(server)
+        await _stopped_or_lost(stop, service)
+
+
+async def _stopped_or_lost(stop: asyncio.Event, service: MatchmakerService) -> None:
+    """Wait for `stop`; raises LeaseLost if another matchmaker takes over before."""
+    async with TaskOwner("main") as tasks:
+        stopped = tasks.start(stop.wait(), name="stop")
+        lost = tasks.start(service.duty.until_lost(), name="lost")
+        await asyncio.wait((stopped, lost), return_when=asyncio.FIRST_COMPLETED)
+        if lost.done():
+            raise LeaseLost
 
 
 def _server(

@@ -13,6 +13,16 @@ class MatchmakerMetrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         """Register with `registry`, or with one of their own."""
         registry = registry or CollectorRegistry(auto_describe=True)
+        self.active = Gauge(
+            "opolyx_matchmaker_active", "1 if it serves, 0 on standby.", registry=registry
+        )
+        """Whether this process is the one that serves."""
+        self.fenced_writes = Counter(
+            "opolyx_matchmaker_fenced_writes",
+            "Writes refused, as another process serves.",
+            registry=registry,
+        )
+        """Writes that the store refused, because another process took over."""
         self.rooms_opened = Counter(
             "opolyx_matchmaker_rooms_opened", "Rooms opened.", ("ruleset",), registry=registry
         )

@@ -93,3 +93,8 @@ def engine_unavailable() -> ServiceError:
 def draining() -> ServiceError:
     """This process stops."""
     return Unavailable("DRAINING", "the matchmaker is draining")
+
+
+def standby() -> ServiceError:
+    """Another process serves."""
+    return Unavailable("STANDBY", "another matchmaker serves, or this one is about to")

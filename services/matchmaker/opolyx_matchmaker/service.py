@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from opolyx_matchmaker.access import ROLES_BY_METHOD
 from opolyx_matchmaker.bots import BotDirectory
+from opolyx_matchmaker.duty import Duty
 from opolyx_matchmaker.facts import FactFollower
 from opolyx_matchmaker.identity import ROLES, Identity
 from opolyx_matchmaker.lobby import Lobby
@@ -29,6 +30,7 @@ from opolyx_matchmaker.sweeper import Sweeper
 from opolyx_matchmaker.watch import RoomBoard
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.peers import ServiceToken
+from opolyx_servicekit.server import ServiceServer
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.tokens import TokenSigner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
@@ -78,6 +80,7 @@ class MatchmakerService:
         clock = clock or SystemClock()
         make_token = token or ServiceToken(signer, _SUBJECT, clock)
         self._tasks = TaskOwner("matchmaker")
+        self._watch = TaskOwner("matchmaker duty")
         self._parts = parts = Parts(
             settings=settings,
             store=store,
@@ -96,6 +99,8 @@ class MatchmakerService:
         self._facts = FactFollower(parts)
         self.sweeper = Sweeper(parts, starter, self._revocations)
         """Puts right what was left behind; runs by itself."""
+        self.duty = Duty(store, settings.lease_seconds, parts.metrics, self._take_up)
+        """Whether this process is the one of several that serves."""
         check = StreamCheck(self._revocations, clock)
         identity = Identity(settings, store, signer, self._revocations, clock)
         self._identity = IdentityServicer(
@@ -112,6 +117,17 @@ class MatchmakerService:
         """Whether the caller's token was revoked; for the verifier of every server in a process."""
         return self._revocations.is_revoked(principal)
 
+    def stand_before(self, server: ServiceServer) -> None:
+        """Close `server` to calls of this service, and to new traffic, while another one serves."""
+
+        def gate(method: str) -> None:
+            if method in self.access:
+                self.duty.check()
+
+        server.gate = gate
+        server.set_ready(self.duty.is_ready, self.service_names)
+        self.duty.on_ready = lambda ready: server.set_ready(ready, self.service_names)
+
     async def drain(self) -> None:
         """Refuse changes as retryable and end open streams; what was begun is finished."""
         self._lobby.drain()
@@ -122,11 +138,9 @@ class MatchmakerService:
         await asyncio.sleep(0)
 
     async def __aenter__(self) -> Self:
-        """Load the revocations and begin the work in the background."""
-        await self._revocations.refresh()
-        self._tasks.start(self._facts.run(), name="facts")
-        self._tasks.start(self.sweeper.run(), name="sweeper")
-        self._tasks.start(self._queue.run(), name="quick_match")
+        """Serve, or stand by if another process does."""
+        await self.duty.look()
+        self._watch.start(self.duty.run(), name="duty")
         return self
 
     async def __aexit__(
@@ -136,7 +150,16 @@ class MatchmakerService:
         traceback: TracebackType | None,
     ) -> None:
         """Stop the work; an interrupted start is resumed by the next process."""
+        await self._watch.close()
         await self._tasks.close()
+        await self.duty.end()
+
+    async def _take_up(self) -> None:
+        """Load the revocations and begin the work in the background."""
+        await self._revocations.refresh()
+        self._tasks.start(self._facts.run(), name="facts")
+        self._tasks.start(self.sweeper.run(), name="sweeper")
+        self._tasks.start(self._queue.run(), name="quick_match")
 
 
 def _progression(

@@ -148,6 +148,10 @@ class MatchmakerSettings(PeerSettings):
     match_engine_seconds: float = Field(default=60.0, ge=0)
     """How long players for whom a table was found keep their place while the engine is away."""
 
+    lease_seconds: float = Field(default=6.0, gt=0)
+    """After how long without a sign of the matchmaker that serves another one takes over; where
+    several share a Redis. They must all have the same."""
+
     @field_validator("rulesets", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:

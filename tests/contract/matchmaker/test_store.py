@@ -1,9 +1,7 @@
 """What every store promises; the adapters are listed in the fixture."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -29,15 +27,6 @@ from opolyx_matchmaker.rooms import (
     undo_start,
 )
 from opolyx_matchmaker.store.base import Store
-from opolyx_matchmaker.store.sqlite import SqliteStore
-from opolyx_servicekit.sqlite_file import SqliteFile
-
-
-@pytest.fixture(params=["sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    assert request.param == "sqlite"
-    async with SqliteFile(tmp_path / "store.db") as file:
-        yield await SqliteStore.open(file)
 
 
 def person(name: str) -> Seat:

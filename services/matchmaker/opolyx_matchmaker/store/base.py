@@ -11,6 +11,7 @@ from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import Fact
 from opolyx_matchmaker.rooms import Room, RoomRefusal
+from opolyx_servicekit.errors import Unavailable
 
 Transition: TypeAlias = Callable[[Room], Room | RoomRefusal]
 """A pure change of a room, such as those of `rooms`."""
@@ -44,8 +45,34 @@ class FactsApplied:
     """Who was set free by it."""
 
 
+class LeaseLost(Unavailable):
+    """Nothing was written: another process holds the lease, and this one serves nobody."""
+
+    def __init__(self) -> None:
+        """Say so; the caller finds the other one when it asks again."""
+        super().__init__("STANDBY", "another matchmaker serves")
+
+
 class Store(Protocol):
-    """Accounts, rooms, and who sits where."""
+    """Accounts, rooms, and who sits where.
+
+    Every method that writes raises `LeaseLost` in a process that doesn't hold the lease.
+    """
+
+    async def hold_lease(self) -> bool:
+        """Keep the right to write, or take it if it is free; whether this process has it now.
+
+        Who has it asks again and again to keep it. A store that has one process only always gives it.
+        """
+        ...
+
+    async def release_lease(self) -> None:
+        """Let the next one have it at once, if this process has it."""
+        ...
+
+    def tell_fenced(self, observe: Callable[[], object]) -> None:
+        """Tell of each write that was refused, as another process holds the lease."""
+        ...
 
     async def add_account(self, account: Account, now_ms: int) -> None:
         """Keep a new account."""

@@ -11,31 +11,7 @@ from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, RoomState, Seat
 
 def room_body(room: Room) -> str:
     """What of a room has no column of its own."""
-    return json.dumps(
-        {
-            "creator": room.creator_id,
-            "options": asdict(room.options),
-            "commitment": room.commitment.hex(),
-            "seats": [
-                {
-                    "occupant": int(seat.occupant),
-                    "player": seat.player_id,
-                    "name": seat.name,
-                    "policy": seat.policy,
-                    "nonce": seat.nonce.hex(),
-                    "offered": seat.offered,
-                    "bots_only": seat.bots_only,
-                    "people_only": seat.people_only,
-                    "min_rating": seat.min_rating,
-                    "max_rating": seat.max_rating,
-                    "grant": _grant_fields(seat.grant),
-                }
-                for seat in room.seats
-            ],
-            "requests": room.requests,
-        },
-        separators=(",", ":"),
-    )
+    return json.dumps(_body(room), separators=(",", ":"))
 
 
 ROOM_COLUMNS = (
@@ -46,24 +22,30 @@ ROOM_COLUMNS = (
 
 def read_room(row: Sequence[Any]) -> Room:
     """The room of a row of `ROOM_COLUMNS`."""
-    body = json.loads(row[10])
-    return Room(
-        room_id=row[0],
-        code=row[1],
-        game_id=row[2],
-        ruleset=row[3],
-        public=bool(row[4]),
-        state=RoomState(row[5]),
-        over=bool(row[6]),
-        created_ms=row[7],
-        expires_ms=row[8],
-        revision=row[9],
-        creator_id=body["creator"],
-        options=RoomOptions(**body["options"]),
-        commitment=bytes.fromhex(body["commitment"]),
-        seats=tuple(_read_seat(seat) for seat in body["seats"]),
-        requests=tuple(body.get("requests", ())),  # absent in older rooms
+    return _room((*row[:10], json.loads(row[10])))
+
+
+def room_text(room: Room) -> str:
+    """All of a room."""
+    columns = (
+        room.room_id,
+        room.code,
+        room.game_id,
+        room.ruleset,
+        int(room.public),
+        int(room.state),
+        int(room.over),
+        room.created_ms,
+        room.expires_ms,
+        room.revision,
+        _body(room),
     )
+    return json.dumps(columns, separators=(",", ":"))
+
+
+def read_room_text(text: str | bytes) -> Room:
+    """The room of `room_text`."""
+    return _room(json.loads(text))
 
 
 def grants_text(grants: Sequence[SeatGrant]) -> str:
@@ -71,9 +53,56 @@ def grants_text(grants: Sequence[SeatGrant]) -> str:
     return json.dumps([_grant_fields(grant) for grant in grants], separators=(",", ":"))
 
 
-def read_grants(text: str) -> list[SeatGrant]:
+def read_grants(text: str | bytes) -> list[SeatGrant]:
     """Grants by seat, from `grants_text`."""
     return [_read_grant(fields) for fields in json.loads(text)]
+
+
+def _body(room: Room) -> dict[str, Any]:
+    return {
+        "creator": room.creator_id,
+        "options": asdict(room.options),
+        "commitment": room.commitment.hex(),
+        "seats": [
+            {
+                "occupant": int(seat.occupant),
+                "player": seat.player_id,
+                "name": seat.name,
+                "policy": seat.policy,
+                "nonce": seat.nonce.hex(),
+                "offered": seat.offered,
+                "bots_only": seat.bots_only,
+                "people_only": seat.people_only,
+                "min_rating": seat.min_rating,
+                "max_rating": seat.max_rating,
+                "grant": _grant_fields(seat.grant),
+            }
+            for seat in room.seats
+        ],
+        "requests": room.requests,
+    }
+
+
+def _room(columns: Sequence[Any]) -> Room:
+    """The room of the columns, the last of which is its body."""
+    body = columns[10]
+    return Room(
+        room_id=columns[0],
+        code=columns[1],
+        game_id=columns[2],
+        ruleset=columns[3],
+        public=bool(columns[4]),
+        state=RoomState(columns[5]),
+        over=bool(columns[6]),
+        created_ms=columns[7],
+        expires_ms=columns[8],
+        revision=columns[9],
+        creator_id=body["creator"],
+        options=RoomOptions(**body["options"]),
+        commitment=bytes.fromhex(body["commitment"]),
+        seats=tuple(_read_seat(seat) for seat in body["seats"]),
+        requests=tuple(body.get("requests", ())),  # absent in older rooms
+    )
 
 
 def _read_seat(seat: dict[str, Any]) -> Seat:

@@ -1,7 +1,7 @@
 """The store in a SQLite file: `SqliteFile` runs each step in a transaction of its own."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.grants import SeatGrant
@@ -24,6 +24,18 @@ class SqliteStore:
         """Bring the tables up to date and return the store; who opened the file closes it."""
         await file.migrate(schema.COMPONENT, schema.STEPS)
         return cls(file)
+
+    # Who may write: whoever has the file.
+
+    async def hold_lease(self) -> bool:
+        """Always."""
+        return True
+
+    async def release_lease(self) -> None:
+        """Nobody waits for it."""
+
+    def tell_fenced(self, observe: Callable[[], object]) -> None:
+        """No write is ever refused."""
 
     # Accounts and tokens.
 

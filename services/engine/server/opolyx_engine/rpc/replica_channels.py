@@ -32,6 +32,7 @@ class ReplicaChannels:
         self._tasks = TaskOwner("channels")
         self._most = most
         self._open: OrderedDict[str, grpc.aio.Channel] = OrderedDict()
+        self._retired: set[grpc.aio.Channel] = set()
 
     def __len__(self) -> int:
         """How many are open."""
@@ -55,12 +56,14 @@ class ReplicaChannels:
     async def close(self) -> None:
         """Close all."""
         await self._tasks.close()
-        while self._open:
-            await self._open.popitem()[1].close()
+        for channel in [*self._retired, *self._open.values()]:
+            await channel.close()
+        self._open.clear()
 
     def _close(self, channel: grpc.aio.Channel) -> None:
-        self._tasks.start(_closed(channel), name="close channel")
+        self._retired.add(channel)
+        self._tasks.start(self._closed(channel), name="close channel")
 
-
-async def _closed(channel: grpc.aio.Channel) -> None:
-    await channel.close()
+    async def _closed(self, channel: grpc.aio.Channel) -> None:
+        await channel.close()
+        self._retired.discard(channel)

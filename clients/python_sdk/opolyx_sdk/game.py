@@ -119,6 +119,11 @@ class Game:
         return self._mirror.log_digest
 
     @property
+    def connected(self) -> bool:
+        """Whether the server is heard now; while it is not, all here is as it was last heard."""
+        return self._open is not None and self._open.online
+
+    @property
     def connected_seats(self) -> tuple[int, ...]:
         """Seats that are connected now."""
         return self._mirror.connected_seats

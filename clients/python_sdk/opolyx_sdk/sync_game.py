@@ -81,6 +81,11 @@ class SyncGame:
         return self._opened.log_digest
 
     @property
+    def connected(self) -> bool:
+        """Whether the server is heard now."""
+        return self._opened.connected
+
+    @property
     def connected_seats(self) -> tuple[int, ...]:
         """Seats that are connected now."""
         return self._opened.connected_seats

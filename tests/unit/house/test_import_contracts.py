@@ -52,6 +52,8 @@ VIOLATIONS: Final = (
         "from opolyx.engine.v1 import game_pb2",
     ),
     ("generated-code-at-the-edges", "opolyx_sdk/planted.py", "import opolyx.engine.v1.game_pb2"),
+    ("terminal-is-a-client", "opolyx_sdk/terminal/planted.py", "import opolyx_sdk._mirror"),
+    ("terminal-is-a-client", "opolyx_sdk/terminal/planted.py", "import opolyx_rules.engine"),
     ("no-cycles", "opolyx_engine/planted.py", "import opolyx_engine.planted_package.inner"),
 )
 
@@ -92,6 +94,20 @@ def test_every_contract_is_broken_once() -> None:
     contracts = {name.removeprefix(prefix) for name in config.sections() if prefix in name}
 
     assert contracts == {contract for contract, _, _ in VIOLATIONS}
+
+
+def test_terminal_contract_names_every_private_module_of_the_sdk() -> None:
+    config = configparser.ConfigParser()
+    config.read(CONFIG)
+    forbidden = config["importlinter:contract:terminal-is-a-client"]["forbidden_modules"].split()
+    sdk = PACKAGES["opolyx_sdk"]
+    private = {
+        ".".join(path.relative_to(sdk.parent).with_suffix("").parts)
+        for folder in (sdk, sdk / "local")
+        for path in folder.glob("_[!_]*")
+    }
+
+    assert private <= set(forbidden)
 
 
 def test_all_contracts_hold(copied_packages: Path) -> None:

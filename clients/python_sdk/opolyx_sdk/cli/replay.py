@@ -1,11 +1,11 @@
-"""`opolyx replay`: what a bot would have done in a game that was played."""
+"""`opolyx replay`: a game that was played, and what a bot would have done in it."""
 
 import json
 import sys
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
@@ -25,11 +25,16 @@ def replay(
     as_: Annotated[int | None, Parameter(name="--as")] = None,
     bot: str | None = None,
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    form: Literal["text", "json", "chart", "board"] | None = None,
+    out: Path | None = None,
+    language: str | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Show the first decision of a game in which your bot would have acted otherwise.
+    """Show a game that was played, step by step; or what your bot would have done in it.
 
-    The game goes on as it was played; the bot is only asked.
+    Without a terminal, or with a form, the game is written down: as text, as JSON, as a chart of
+    net worth or as the board at its end, both SVG. With a bot, the first decision is shown in which
+    it would have acted otherwise; the game goes on as it was played, the bot is only asked.
 
     Parameters
     ----------
@@ -40,10 +45,20 @@ def replay(
     bot
         The bot: MODULE:CLASS or FILE.py:CLASS.
     all_
-        Show every such decision.
+        Show every decision in which the bot would have acted otherwise.
+    form
+        Write the game down in this form.
+    out
+        File to write it into; standard output when absent.
+    language
+        en, id, zh-Hant or hi; what your system is set to when absent.
     as_json
         Print one JSON object.
     """
+    if as_ is None and bot is None and not all_:
+        from opolyx_sdk.cli.replay_view import show_replay
+
+        return show_replay(file, form=form, out=out, language=language, as_json=as_json)
     if as_ is None or bot is None:
         raise OpolyxError("say whose place which bot takes: --as SEAT --bot MODULE:CLASS")
     from opolyx_sdk.bot_loading import load_bot

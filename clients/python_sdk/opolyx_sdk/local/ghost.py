@@ -4,15 +4,12 @@ The game goes on as it went; the bot is only asked. So it sees the same views an
 player on that seat saw, and every difference is one of judgement.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final
 
-from opolyx_rules import replay
 from opolyx_rules.actions import ARGUMENT, KIND, LAPSE_OFFER, SEAT, TIME_OUT
 from opolyx_rules.actions import Action as CoreAction
-from opolyx_rules.chance import Chance, RecordedChance
 from opolyx_rules.engine import check
 from opolyx_rules.queries import awaited_seat
 from opolyx_rules.state import Offer
@@ -24,7 +21,7 @@ from opolyx_sdk.errors import BotError, ReplayError
 from opolyx_sdk.local._core_actions import core_action, sdk_action
 from opolyx_sdk.local._core_decisions import ANSWERS
 from opolyx_sdk.local._local_game import LocalGame
-from opolyx_sdk.local.verify import verify_replay
+from opolyx_sdk.local._recorded import Recorded
 from opolyx_sdk.views import GameView
 
 _RECIPIENT: Final = 2
@@ -75,12 +72,10 @@ class GhostRun:
         Raises:
             ReplayError: it isn't right, or has no such seat.
         """
-        found = verify_replay(data)
-        if not found.ok:
-            raise ReplayError(f"the replay can't be trusted: {found.problem}")
+        self._recorded = Recorded(data)
+        found = self._recorded.found
         if not 0 <= seat < len(found.seats):
             raise ReplayError(f"no seat {seat}: the game has the seats 0 to {len(found.seats) - 1}")
-        self._lines = [json.loads(line) for line in data.splitlines()[:-1]]
         self._seat = seat
         self._bot = bot
         self.name = found.seats[seat]
@@ -94,17 +89,14 @@ class GhostRun:
         Raises:
             BotError: the bot raised, or gave what is no action.
         """
-        draws = _Draws()
-        game = LocalGame(_header(self._lines[0]), draws.of(self._lines[1]))
+        game = self._recorded.begin()
         self._tell("on_start", lambda: self._bot.on_start(game.info(self._seat)))
-        for line in self._lines[2:]:
+        for line in self._recorded.steps:
             action: CoreAction = tuple(line["action"])
             asked = _asked_of(game, action, self._seat)
             if asked is not None:
                 yield self._move(game, line["seq"], action, asked[0])
-            draws.of(line)
-            game.clock.now_ms = line["at_unix_ms"]
-            game.act(action)
+            self._recorded.step(game, line)
             if type(self._bot).on_update is not Bot.on_update:
                 self._tell("on_update", lambda: self._bot.on_update(game.update()))
         if game.over:
@@ -136,28 +128,6 @@ class GhostRun:
             job()
         except FAULTS as error:
             raise BotError(f"bot failed in {what}: {told_error(error)}") from error
-
-
-class _Draws(Chance):
-    """Chance that gives what a record holds."""
-
-    __slots__ = ("_recorded",)
-
-    def of(self, line: dict[str, Any]) -> Self:
-        """From now on the draws of this record."""
-        self._recorded = RecordedChance(line["draws"])
-        return self
-
-    def draw(self, label: int, sides: int) -> int:
-        """See `Chance.draw`."""
-        return self._recorded.draw(label, sides)
-
-
-def _header(line: dict[str, Any]) -> replay.Header:
-    """The header of a replay that was found right."""
-    values = {name: value for name, value in line.items() if name not in ("format", "seats")}
-    seats = tuple(replay.SeatRecord(**seat) for seat in line["seats"])
-    return replay.Header(seats=seats, **values)
 
 
 def _asked_of(game: LocalGame, action: CoreAction, seat: int) -> tuple[Offer | None] | None:

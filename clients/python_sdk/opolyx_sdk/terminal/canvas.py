@@ -1,0 +1,73 @@
+"""The one widget that everything is drawn on: it shows a painting, and tells of clicks as keys."""
+
+from collections.abc import Callable
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from opolyx_sdk.terminal.painting import Painting
+
+
+class Canvas(Widget):
+    """A painting, made anew for the room that there is."""
+
+    class Picked(Message):
+        """A click on something that stands for a key."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, paint: Callable[[int, int], Painting], *, fits: bool = False) -> None:
+        """Show what `paint` makes of columns and lines.
+
+        Args:
+            paint: makes the painting.
+            fits: whether the widget is as high as the painting is; else it takes the room.
+        """
+        super().__init__()
+        self._paint = paint
+        self._fits = fits
+        self._painting = Painting()
+
+    def repaint(self) -> None:
+        """Look again at what there is to show."""
+        self._renew(self.size)
+        self.refresh(layout=self._fits)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """See `Widget`."""
+        if not self._fits:
+            return container.height
+        return len(self._paint(width, viewport.height - 6).lines)
+
+    def render_line(self, y: int) -> Strip:
+        """See `Widget`."""
+        width = self.size.width
+        if y >= len(self._painting.lines):
+            return Strip.blank(width, self.rich_style)
+        line = self._painting.lines[y]
+        console = self.app.console
+        style = self.rich_style + console.get_style(line.style)
+        segments = Segment.apply_style(line.render(console), style)
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """There is another room."""
+        self._renew(event.size)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell what was clicked."""
+        offset = event.get_content_offset(self)
+        key = self._painting.hit(offset.x, offset.y) if offset is not None else ""
+        if key:
+            self.post_message(self.Picked(key))
+
+    def _renew(self, size: Size) -> None:
+        if size.width and size.height:
+            height = size.height if not self._fits else self.app.size.height - 6
+            self._painting = self._paint(size.width, height)

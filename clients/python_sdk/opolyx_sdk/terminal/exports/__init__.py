@@ -1,0 +1,1 @@
+"""A game written down: as text, as JSON, and as pictures in SVG."""

@@ -1,0 +1,1 @@
+"""From a server to a game: quick match, rooms, games to watch."""

@@ -1,0 +1,1 @@
+"""Replays: step through a game that was played, and write it down as text, JSON and pictures."""

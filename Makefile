@@ -92,6 +92,10 @@ golden: setup ## Rewrite the golden files from what the code does now; review th
 themes: setup ## Copy the names of squares and cards from the rules into the SDK
 	$(BIN)/python tools/generate_themes.py
 
+.PHONY: dashboards
+dashboards: setup ## Write deploy/monitoring/dashboards from their description
+	$(BIN)/python tools/dashboards.py $(ARGS)
+
 .PHONY: quick-match-plot
 quick-match-plot: setup ## Simulate quick match anew and rewrite the figures of docs/quick-match.md
 	$(BIN)/python tools/quick_match_plot.py $(ARGS)

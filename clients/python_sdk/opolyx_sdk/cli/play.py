@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from opolyx_sdk.cli.connection import Connection, ask
+from opolyx_sdk.cli.language import Lang, chosen_language
 from opolyx_sdk.errors import MissingExtra, NotAuthenticated, OpolyxError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def play(
     code: str | None = None,
     quick: Annotated[bool, Parameter(negative="")] = False,
     bots: Bots = _BOTS,
-    language: str | None = None,
+    lang: Lang = None,
 ) -> int:
     """Play in this terminal: against bots at once, or with others on a server.
 
@@ -115,11 +116,9 @@ def play(
         Look for a quick match at once.
     bots
         How a game against bots is served.
-    language
-        en, id, zh-Hant or hi; what your system is set to when absent.
     """
     needs_terminal("play")
-    words = spoken_language(language)
+    words = chosen_language(lang)
     plan = _plan(wanted, name, bots.keep)
     if where.server is None:
         if code or quick:
@@ -145,22 +144,6 @@ def needs_terminal(command: str) -> None:
         ) from error
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise OpolyxError(f"{command} needs a terminal")
-
-
-def spoken_language(wanted: str | None) -> str:
-    """The language that was asked for, or what the system is set to.
-
-    Raises:
-        OpolyxError: there are no texts in it.
-    """
-    from opolyx_sdk.messages import LANGUAGES, language_of, preferred_language
-
-    if wanted is None:
-        return preferred_language(os.environ)
-    found = language_of(wanted)
-    if found is None:
-        raise OpolyxError(f"no texts in {wanted!r}; there are {', '.join(LANGUAGES)}")
-    return found
 
 
 def _plan(wanted: Wanted, name: str | None, keep: Path | None) -> "Plan":

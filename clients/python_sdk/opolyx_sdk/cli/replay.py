@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
+from opolyx_sdk.cli.language import Lang
 from opolyx_sdk.errors import OpolyxError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def replay(
     all_: Annotated[bool, Parameter(name="--all", negative="")] = False,
     form: Literal["text", "json", "chart", "board"] | None = None,
     out: Path | None = None,
-    language: str | None = None,
+    lang: Lang = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Show a game that was played, step by step; or what your bot would have done in it.
@@ -50,15 +51,13 @@ def replay(
         Write the game down in this form.
     out
         File to write it into; standard output when absent.
-    language
-        en, id, zh-Hant or hi; what your system is set to when absent.
     as_json
         Print one JSON object.
     """
     if as_ is None and bot is None and not all_:
         from opolyx_sdk.cli.replay_view import show_replay
 
-        return show_replay(file, form=form, out=out, language=language, as_json=as_json)
+        return show_replay(file, form=form, out=out, lang=lang, as_json=as_json)
     if as_ is None or bot is None:
         raise OpolyxError("say whose place which bot takes: --as SEAT --bot MODULE:CLASS")
     from opolyx_sdk.bot_loading import load_bot

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def show_replay(
-    file: Path, *, form: str | None, out: Path | None, language: str | None, as_json: bool
+    file: Path, *, form: str | None, out: Path | None, lang: str | None, as_json: bool
 ) -> int:
     """Show a game, or write it down.
 
@@ -20,17 +20,18 @@ def show_replay(
         form: text, json, chart or board; None shows it on the terminal, or tells it where there is
             none.
         out: the file to write into; None is standard output.
-        language: of all texts; None is what the system is set to.
+        lang: of all texts; None is what the system is set to.
         as_json: the same as the form json.
 
     Raises:
         OpolyxError: the replay can't be read or isn't right, or `out` can't be written.
     """
-    from opolyx_sdk.cli.play import needs_terminal, spoken_language
+    from opolyx_sdk.cli.language import chosen_language
+    from opolyx_sdk.cli.play import needs_terminal
     from opolyx_sdk.terminal.exports.write import form_of
     from opolyx_sdk.text import Table
 
-    words = spoken_language(language)
+    words = chosen_language(lang)
     tape = read_tape(file)
     form = "json" if as_json else form
     if form is None and out is None and sys.stdin.isatty() and sys.stdout.isatty():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from opolyx_sdk.cli.connection import LOCAL, Connection, ask
-from opolyx_sdk.cli.play import needs_terminal, spoken_language
+from opolyx_sdk.cli.language import Lang, chosen_language
+from opolyx_sdk.cli.play import needs_terminal
 from opolyx_sdk.errors import OpolyxError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def watch(
     /,
     *,
     connection: Connection = LOCAL,
-    language: str | None = None,
+    lang: Lang = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Watch a running game, from where it is to its end.
@@ -34,12 +35,10 @@ def watch(
         The game's id; without one you choose, or the newest is taken where there is no terminal.
     connection
         The server.
-    language
-        en, id, zh-Hant or hi; what your system is set to when absent.
     as_json
         Print one JSON object an update.
     """
-    words = spoken_language(language)
+    words = chosen_language(lang)
     if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         needs_terminal("watch")
         return ask(_show(connection, game, words))

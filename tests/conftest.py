@@ -12,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("opolyx", deadline=None, print_blob=True)
 settings.load_profile("opolyx")
 
+# Commands print in the system's language, also those that tests start.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""

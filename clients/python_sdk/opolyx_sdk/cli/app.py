@@ -16,10 +16,13 @@ from cyclopts.validators import Number
 from opolyx_sdk.cli.admin import admin
 from opolyx_sdk.cli.arena import arena
 from opolyx_sdk.cli.bot import bot
+from opolyx_sdk.cli.language import Lang, chosen_language
 from opolyx_sdk.cli.leaderboard import leaderboard
 from opolyx_sdk.cli.load import load
+from opolyx_sdk.cli.play import play
 from opolyx_sdk.cli.profile import profile
 from opolyx_sdk.cli.replay import replay
+from opolyx_sdk.cli.watch import watch
 from opolyx_sdk.errors import ConnectionLost, OpolyxError
 
 
@@ -43,6 +46,8 @@ app = App(
     version=_version,
     default_parameter=Parameter(show_default=_shown_default),
 )
+app.command(play)
+app.command(watch)
 app.command(bot)
 app.command(profile)
 app.command(leaderboard)
@@ -126,6 +131,7 @@ def demo(
     seed: int | None = None,
     ruleset: str = "classic@full",
     keep: Path | None = None,
+    lang: Lang = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Serve, play a whole game of four bots over gRPC, print it, and verify it.
@@ -150,7 +156,8 @@ def demo(
         _complain(error)
         return _UNUSABLE
     try:
-        return run_demo(seed=seed, ruleset=ruleset, keep=keep, as_json=as_json)
+        language = chosen_language(lang)
+        return run_demo(seed=seed, ruleset=ruleset, keep=keep, as_json=as_json, language=language)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -160,7 +167,11 @@ def demo(
 
 @app.command
 def verify(
-    file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
+    file: Path,
+    /,
+    *,
+    lang: Lang = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Recompute a replay: its key, every die and card, every record and digest, the result.
 
@@ -175,6 +186,7 @@ def verify(
     """
     from opolyx_sdk.local.verify import verify_file
 
+    language = chosen_language(lang)
     try:
         found = verify_file(file)
     except OSError as error:
@@ -184,7 +196,7 @@ def verify(
         fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
         print(json.dumps({**fields, "verified": found.fair}))
     else:
-        print(found.sentence())
+        print(found.sentence(language))
     return 0 if found.fair else _FAILED
 
 
@@ -194,6 +206,7 @@ def rules(
     /,
     *,
     diff: Annotated[tuple[str, str] | None, Parameter(negative="")] = None,
+    lang: Lang = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Print the rules of a ruleset with its values, or what differs between two rulesets.
@@ -209,11 +222,12 @@ def rules(
     """
     from opolyx_sdk.cli.rules import show_differences, show_rules
 
+    language = chosen_language(lang)
     try:
         if diff:
-            show_differences(*diff, as_json=as_json)
+            show_differences(*diff, as_json=as_json, language=language)
         else:
-            show_rules(ruleset, as_json=as_json)
+            show_rules(ruleset, as_json=as_json, language=language)
     except ValueError as error:
         _complain(error)
         return _UNUSABLE

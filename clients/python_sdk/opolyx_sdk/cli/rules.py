@@ -19,48 +19,51 @@ from opolyx_sdk.local.rule_pages import (
     ruleset_names,
     ruleset_page,
 )
+from opolyx_sdk.messages import Table as Words
 
 _FIELD_COLUMNS: Final = ("field", "value", "meaning")
 
 
-def show_rules(name: str, *, as_json: bool) -> None:
-    """Print a ruleset.
+def show_rules(name: str, *, as_json: bool, language: str = "en") -> None:
+    """Print a ruleset in a language.
 
     Raises:
         ValueError: no ruleset has this name.
     """
-    page = ruleset_page(name)
+    page, words = ruleset_page(name, language), Words((), name, language)
     if as_json:
         print(json.dumps(asdict(page), ensure_ascii=False))
         return
     console = Console()
     if console.is_terminal:
-        _draw_page(console, page)
+        _draw_page(console, page, words)
     else:
-        print("\n".join(_plain_page(page)))
+        print("\n".join(_plain_page(page, words)))
 
 
-def show_differences(first: str, second: str, *, as_json: bool) -> None:
+def show_differences(first: str, second: str, *, as_json: bool, language: str = "en") -> None:
     """Print the fields in which two rulesets differ.
 
     Raises:
         ValueError: no ruleset has one of these names.
     """
-    differences = ruleset_differences(first, second)
+    differences = ruleset_differences(first, second, language)
     if as_json:
         print(json.dumps(_differences_value(first, second, differences), ensure_ascii=False))
         return
-    head = ("field", first, second, "meaning")
+    words = Words((), first, language)
+    head = (words.text("rules.field"), first, second, words.text("rules.meaning"))
     rows = [(one.name, one.first.shown, one.second.shown, one.first.about) for one in differences]
     console = Console()
     if console.is_terminal:
-        console.print(_table(head, rows) if rows else f"{first} and {second} are alike")
+        alike = words.text("rules.alike", first=first, second=second)
+        console.print(_table(head, rows) if rows else alike)
     else:
         print("\n".join("\t".join(row) for row in (head, *rows)))
 
 
-def _draw_page(console: Console, page: RulesetPage) -> None:
-    console.print(Text(page.ruleset, style="bold"), _seats(page), sep=" · ", highlight=False)
+def _draw_page(console: Console, page: RulesetPage, words: Words) -> None:
+    console.print(Text(page.ruleset, style="bold"), _seats(page, words), sep=" · ", highlight=False)
     for chapter in page.chapters:
         console.print()
         console.print(Text(chapter.title, style="bold"))
@@ -72,21 +75,26 @@ def _draw_page(console: Console, page: RulesetPage) -> None:
         console.print(grid)
     console.print()
     rows = [(field.name, field.shown, field.about) for field in page.fields]
-    console.print(_table(_FIELD_COLUMNS, rows))
-    console.print(f"Rulesets: {', '.join(ruleset_names())}", highlight=False)
+    console.print(_table(_columns(words), rows))
+    names = words.listed(ruleset_names())
+    console.print(words.text("rules.rulesets", names=names), highlight=False)
 
 
-def _plain_page(page: RulesetPage) -> list[str]:
-    lines = [f"{page.ruleset}\t{_seats(page)}"]
+def _plain_page(page: RulesetPage, words: Words) -> list[str]:
+    lines = [f"{page.ruleset}\t{_seats(page, words)}"]
     for chapter in page.chapters:
         lines += ["", chapter.title]
         lines += [f"{rule.id}\t{rule.text}" for rule in chapter.rules]
-    lines += ["", "\t".join(_FIELD_COLUMNS)]
+    lines += ["", "\t".join(_columns(words))]
     return lines + [f"{field.name}\t{field.shown}\t{field.about}" for field in page.fields]
 
 
-def _seats(page: RulesetPage) -> str:
-    return f"{', '.join(map(str, page.seats[:-1]))} or {page.seats[-1]} seats"
+def _seats(page: RulesetPage, words: Words) -> str:
+    return words.text("rules.seats", seats=words.any_of(list(map(str, page.seats))))
+
+
+def _columns(words: Words) -> list[str]:
+    return [words.text(f"rules.{column}") for column in _FIELD_COLUMNS]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

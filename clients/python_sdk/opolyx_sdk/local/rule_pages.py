@@ -1,13 +1,10 @@
 """The rules of a ruleset as values: every rule with its id, every field with what it means."""
 
-import ast
 from dataclasses import dataclass
-from importlib.resources import files
-from itertools import pairwise
 
-import opolyx_rules
 from opolyx_rules import RULESETS, Ruleset
-from opolyx_rules.rule_book import CHAPTERS, FIELDS, Rule, differing_fields, shown, text_of
+from opolyx_rules.rule_book import CHAPTERS, FIELDS, differing_fields
+from opolyx_sdk.local.rule_words import RuleWords, rule_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,35 +97,41 @@ def check_ruleset(name: str) -> None:
     _ruleset(name)
 
 
-def ruleset_page(name: str) -> RulesetPage:
-    """The rules of the ruleset `mode@edition`.
+def ruleset_page(name: str, language: str = "en") -> RulesetPage:
+    """The rules of the ruleset `mode@edition` in a language.
 
     Raises:
-        ValueError: no ruleset has this name.
+        ValueError: no ruleset has this name, or there are no texts in the language.
     """
-    ruleset, about = _ruleset(name), _field_docs()
+    ruleset, words = _ruleset(name), rule_words(language)
     chapters = tuple(
-        RuleChapter(each.id, each.title, tuple(_rule_text(rule, ruleset) for rule in each.rules))
+        RuleChapter(
+            each.id,
+            words.title(each.id, each.title),
+            tuple(RuleText(rule.id, words.rule(rule, ruleset)) for rule in each.rules),
+        )
         for each in CHAPTERS
     )
     return RulesetPage(
         ruleset=ruleset.name,
         digest=ruleset.digest(),
         seats=ruleset.seat_counts(),
-        fields=tuple(_field(ruleset, field, about) for field in FIELDS),
+        fields=tuple(_field(ruleset, field, words) for field in FIELDS),
         chapters=chapters,
     )
 
 
-def ruleset_differences(first: str, second: str) -> tuple[FieldDifference, ...]:
+def ruleset_differences(
+    first: str, second: str, language: str = "en"
+) -> tuple[FieldDifference, ...]:
     """The fields in which two rulesets differ, in their order.
 
     Raises:
-        ValueError: no ruleset has one of these names.
+        ValueError: no ruleset has one of these names, or there are no texts in the language.
     """
-    one, other, about = _ruleset(first), _ruleset(second), _field_docs()
+    one, other, words = _ruleset(first), _ruleset(second), rule_words(language)
     return tuple(
-        FieldDifference(field, _field(one, field, about), _field(other, field, about))
+        FieldDifference(field, _field(one, field, words), _field(other, field, words))
         for field in differing_fields([one, other])
     )
 
@@ -139,26 +142,6 @@ def _ruleset(name: str) -> Ruleset:
     return RULESETS[name]
 
 
-def _rule_text(rule: Rule, ruleset: Ruleset) -> RuleText:
-    return RuleText(rule.id, text_of(rule, [ruleset]))
-
-
-def _field(ruleset: Ruleset, name: str, about: dict[str, str]) -> RuleField:
+def _field(ruleset: Ruleset, name: str, words: RuleWords) -> RuleField:
     value: int | bool | str = getattr(ruleset, name)
-    return RuleField(name, value, shown(ruleset, name), about[name])
-
-
-def _field_docs() -> dict[str, str]:
-    """The sentence below each field of `Ruleset`; Python itself forgets it, so the source is read."""
-    source = (files(opolyx_rules) / "ruleset.py").read_text(encoding="utf-8")
-    body = next(
-        node.body
-        for node in ast.parse(source).body
-        if isinstance(node, ast.ClassDef) and node.name == Ruleset.__name__
-    )
-    docs = {}
-    for field, doc in pairwise(body):
-        match field, doc:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(ast.Constant(value=str(text))):
-                docs[name] = text
-    return docs
+    return RuleField(name, value, words.shown(ruleset, name), words.about(name))

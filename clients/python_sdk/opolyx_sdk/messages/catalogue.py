@@ -90,7 +90,12 @@ def catalogue(language: str) -> Catalogue:
 def read_texts(language: str) -> dict[str, str]:
     """Every text of a language's file by its whole key, in the file's order."""
     file = files("opolyx_sdk.messages") / f"{language}.toml"
-    return dict(_flat("", tomllib.loads(file.read_text(encoding="utf-8"))))
+    return flat(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def flat(tables: Mapping[str, object]) -> dict[str, str]:
+    """The texts of tables within tables, each by its whole key."""
+    return dict(_flat("", tables))
 
 
 def _flat(prefix: str, table: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Of several matchmakers on one Redis one writes; what the others try has no effect."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import cast
@@ -13,7 +13,7 @@ from opolyx_matchmaker.peers import Fact, FactKind
 from opolyx_matchmaker.rooms import end
 from opolyx_matchmaker.store.base import LeaseLost
 from opolyx_matchmaker.store.redis import RedisStore
-from opolyx_matchmaker.store.redis_keys import LEASE
+from opolyx_matchmaker.store.redis_keys import ACCOUNTS, LEASE
 from opolyx_matchmaker.store.redis_lease import RedisLease
 from opolyx_matchmaker.store.redis_scripts import ADD_ACCOUNT
 from opolyx_servicekit.errors import StoreUnavailable
@@ -47,7 +47,7 @@ def clock() -> Clock:
 
 
 async def write(lease: RedisLease, name: str = "x") -> None:
-    await lease.write(ADD_ACCOUNT, (f"{{matchmaker}}:account:{name}",), ("[]",))
+    await lease.write(ADD_ACCOUNT, (f"{{matchmaker}}:account:{name}", ACCOUNTS), (name, "[]", 1))
 
 
 async def test_the_first_has_it_and_keeps_it_as_long_as_it_is_heard(
@@ -162,11 +162,12 @@ async def test_nothing_of_a_store_without_the_lease_has_an_effect(server: RedisS
         room = await process.lobby.create(player("ada"), wish())
         await process.lobby.add_built_in(player("ada"), room.room_id, "steady", None)
         await process.lobby.start(player("ada"), room.room_id)
+        await holder.add_account(Account("p_bo", "Bo", "player"), 1)
         await holder.add_token("t", "p_ada", 5)
         before = _contents(server)
         refused: list[int] = []
         other.tell_fenced(lambda: refused.append(1))
-        for write in (
+        writes: tuple[Awaitable[object], ...] = (
             other.create_room(
                 replace(room, room_id="r_x", game_id="g_x", code="X", seats=()), "other"
             ),
@@ -178,11 +179,13 @@ async def test_nothing_of_a_store_without_the_lease_has_an_effect(server: RedisS
             other.take_bot(Account("b_x", "X", "bot", "p_ada"), 1, 5),
             other.add_token("t_x", "p_ada", 5),
             other.add_revocation(Revocation("t_x", until_ms=5)),
+            other.forget_accounts("", 1 << 50, 10),
             other.forget(1 << 50, 1 << 50),
-        ):
+        )
+        for attempt in writes:
             with pytest.raises(LeaseLost):
-                await write
-        assert 10 == len(refused)
+                await attempt
+        assert 11 == len(refused)
         assert before == _contents(server)
         await process.die()
 

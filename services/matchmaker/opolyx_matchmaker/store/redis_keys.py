@@ -34,6 +34,9 @@ CURSOR: Final = f"{_TAG}:facts:cursor"
 APPLIED: Final = f"{_TAG}:facts:applied"
 """Hash: the token and the outcome of the last batch of facts, for who didn't hear it."""
 
+ACCOUNTS: Final = f"{_TAG}:accounts"
+"""Sorted set, by its members alone, of the accounts' ids."""
+
 TOKENS: Final = f"{_TAG}:tokens"
 """Sorted set of the tokens' ids, by when they expire."""
 
@@ -42,6 +45,9 @@ REVOCATIONS: Final = f"{_TAG}:revocations"
 
 REVOCATIONS_UNTIL: Final = f"{_TAG}:revocations:until"
 """Sorted set of the revocations' numbers, by when the last token they are about expires."""
+
+ACCOUNTS_REVOKED: Final = f"{_TAG}:revocations:accounts"
+"""Hash: the number of an account's revocation."""
 
 LAST_REVOCATION: Final = f"{_TAG}:revocations:last"
 """The last number given."""
@@ -78,7 +84,7 @@ def seats_key(player_id: str) -> str:
 
 
 def account_key(player_id: str) -> str:
-    """An account."""
+    """Hash: `account`, when it was `made`, and its `token` that lasts longest, `until` when."""
     return f"{_TAG}:account:{player_id}"
 
 

@@ -195,8 +195,9 @@ return 1
 ADD_ACCOUNT: Final = Script(
     "add_account",
     f"""{_FENCE}
--- KEYS: lease, account. ARGV: fence, account.
-redis.call('SET', KEYS[2], ARGV[2])
+-- KEYS: lease, account, accounts. ARGV: fence, id, account, when it was made.
+redis.call('HSET', KEYS[2], 'account', ARGV[3], 'made', ARGV[4])
+redis.call('ZADD', KEYS[3], 0, ARGV[2])
 return 1
 """,
 )
@@ -204,23 +205,48 @@ return 1
 TAKE_BOT: Final = Script(
     "take_bot",
     f"""{_FENCE}
--- KEYS: lease, bots of the owner, account. ARGV: fence, name, id, account, most.
--- The id of the owner's bot of that name, made now or before; nil if there are as many as may be.
-local known = redis.call('HGET', KEYS[2], ARGV[2])
+-- KEYS: lease, account, accounts, bots of the owner. ARGV: fence, id, account, when it was made, name,
+-- most. The id of the owner's bot of that name, made now or before; nil if there are as many as may be.
+local known = redis.call('HGET', KEYS[4], ARGV[5])
 if known then return known end
-if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[5]) then return false end
-redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
-redis.call('SET', KEYS[3], ARGV[4])
-return ARGV[3]
+if redis.call('HLEN', KEYS[4]) >= tonumber(ARGV[6]) then return false end
+redis.call('HSET', KEYS[4], ARGV[5], ARGV[2])
+redis.call('HSET', KEYS[2], 'account', ARGV[3], 'made', ARGV[4])
+redis.call('ZADD', KEYS[3], 0, ARGV[2])
+return ARGV[2]
+""",
+)
+
+FORGET_ACCOUNT: Final = Script(
+    "forget_account",
+    f"""{_FENCE}
+-- KEYS: lease, account, accounts, tokens, its seats, its bots, account and bots of its owner.
+-- ARGV: fence, id, time before which it was made, owner or nothing, name. 1 if it is gone.
+local had = redis.call('HMGET', KEYS[2], 'made', 'token')
+if had[1] then
+    if tonumber(had[1]) >= tonumber(ARGV[3]) then return 0 end
+    if had[2] and redis.call('ZSCORE', KEYS[4], had[2]) then return 0 end
+    if redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
+    if redis.call('EXISTS', KEYS[ARGV[4] == '' and 6 or 7]) == 1 then return 0 end
+end
+redis.call('DEL', KEYS[2])
+redis.call('ZREM', KEYS[3], ARGV[2])
+if ARGV[4] ~= '' then redis.call('HDEL', KEYS[8], ARGV[5]) end
+return 1
 """,
 )
 
 ADD_TOKEN: Final = Script(
     "add_token",
     f"""{_FENCE}
--- KEYS: lease, token, tokens. ARGV: fence, id, expiry, player.
+-- KEYS: lease, token, tokens, account. ARGV: fence, id, expiry, player. The account knows its token
+-- that lasts longest.
 redis.call('SET', KEYS[2], ARGV[3] .. ' ' .. ARGV[4])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[2])
+local had = redis.call('HMGET', KEYS[4], 'made', 'until')
+if had[1] and tonumber(had[2] or 0) <= tonumber(ARGV[3]) then
+    redis.call('HSET', KEYS[4], 'token', ARGV[2], 'until', ARGV[3])
+end
 return 1
 """,
 )
@@ -240,12 +266,21 @@ return 1
 REVOKE: Final = Script(
     "revoke",
     f"""{_FENCE}
--- KEYS: lease, revocations, until, last, this call. ARGV: fence, token, player, before, until. Its
--- number, which is remembered for longer than a call is sent again.
-local known = redis.call('GET', KEYS[5])
+-- KEYS: lease, revocations, until, last, by account, this call. ARGV: fence, token, player, before,
+-- until. Its number, which is remembered for longer than a call is sent again. That of an account
+-- replaces the account's last.
+local known = redis.call('GET', KEYS[6])
 if known then return tonumber(known) end
 local number = redis.call('INCR', KEYS[4])
-redis.call('SET', KEYS[5], number, 'PX', 60000)
+redis.call('SET', KEYS[6], number, 'PX', 60000)
+if ARGV[3] ~= '' then
+    local last = redis.call('HGET', KEYS[5], ARGV[3])
+    if last then
+        redis.call('XDEL', KEYS[2], last .. '-0')
+        redis.call('ZREM', KEYS[3], last)
+    end
+    redis.call('HSET', KEYS[5], ARGV[3], number)
+end
 redis.call('XADD', KEYS[2], number .. '-0', 't', ARGV[2], 'p', ARGV[3], 'b', ARGV[4], 'u', ARGV[5])
 redis.call('ZADD', KEYS[3], ARGV[5], number)
 return number
@@ -255,8 +290,12 @@ return number
 REMOVE_REVOCATIONS: Final = Script(
     "remove_revocations",
     f"""{_FENCE}
--- KEYS: lease, revocations, until. ARGV: fence, then their numbers.
+-- KEYS: lease, revocations, until, by account. ARGV: fence, then their numbers.
 for i = 2, #ARGV do
+    local found = redis.call('XRANGE', KEYS[2], ARGV[i] .. '-0', ARGV[i] .. '-0')
+    if found[1] and redis.call('HGET', KEYS[4], found[1][2][4]) == ARGV[i] then
+        redis.call('HDEL', KEYS[4], found[1][2][4])
+    end
     redis.call('XDEL', KEYS[2], ARGV[i] .. '-0')
     redis.call('ZREM', KEYS[3], ARGV[i])
 end

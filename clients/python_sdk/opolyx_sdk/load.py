@@ -21,6 +21,7 @@ from opolyx_sdk.bots import Bot, SteadyBot
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.errors import NoDecision, OpolyxError, Refused, WrongState
 from opolyx_sdk.game import Game
+from opolyx_sdk.rooms import RoomOptions
 
 T = TypeVar("T")
 
@@ -57,6 +58,9 @@ class LoadPlan:
 
     built_in: int = 0
     """Built-in bots of a game besides."""
+
+    rounds: int | None = None
+    """The round cap of a game; the ruleset's own if absent."""
 
     make_bot: Callable[[], Bot] = SteadyBot
     """Makes the bot of a player in a game."""
@@ -152,9 +156,10 @@ class _Load:
 
     async def _one_game(self, players: list[AsyncClient]) -> None:
         host, plan = players[0], self._plan
-        seats = plan.seats + plan.built_in
+        seats, options = plan.seats + plan.built_in, RoomOptions(round_cap=plan.rounds)
         room = await self._timed(
-            "create room", self._once_free(partial(host.create_room, plan.ruleset, seats))
+            "create room",
+            self._once_free(partial(host.create_room, plan.ruleset, seats, options=options)),
         )
         for player in players[1:]:
             joining = self._once_free(partial(player.join_room, code=room.code))

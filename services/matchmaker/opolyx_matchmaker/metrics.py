@@ -4,6 +4,9 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from opolyx_matchmaker.refusals import ENGINE_AWAY
+from opolyx_matchmaker.settings import RULESETS
+
 _WAITS: Final = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300)
 
 
@@ -55,3 +58,9 @@ class MatchmakerMetrics:
             buckets=_WAITS,
         )
         """Seconds from the start of a search to its game, by ruleset."""
+        # A counter that appears with its first event hides that event from `rate`.
+        for ruleset in RULESETS:
+            self.queue_wait_seconds.labels(ruleset)
+        self.starts_failed.labels(ENGINE_AWAY)
+        for way in ("fact", "sweep"):
+            self.players_released.labels(way)

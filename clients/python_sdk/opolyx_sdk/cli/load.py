@@ -32,6 +32,9 @@ class Tables:
     built_in: Annotated[int, Parameter(validator=Number(gte=0, lte=5))] = 0
     """Built-in bots of a game besides."""
 
+    rounds: Annotated[int | None, Parameter(validator=Number(gte=1, lte=1_000))] = None
+    """Round cap of a game; the ruleset's own if absent."""
+
 
 _TWO_PLAYERS: Final = Tables()
 
@@ -75,6 +78,7 @@ def load(
         ruleset=tables.ruleset,
         seats=tables.seats,
         built_in=tables.built_in,
+        rounds=tables.rounds,
     )
     options = ClientOptions(patience_s=_PATIENCE_S)
     report = ask(run_load(plan, lambda: connection.open(None, options)))

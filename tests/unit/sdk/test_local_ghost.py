@@ -195,7 +195,7 @@ def test_the_command_shows_the_first_difference_or_all(
     one, everything = said(), said("--all")
     assert 1 == one.count("your bot: ")
     assert "SteadyBot: DeclinePurchase()\n  your bot: Buy()\n" in one
-    assert re.search(r", on [A-Z][^\n]* \(\d+\) with \d+k\n", one)
+    assert re.search(r", on [A-Z][^\n]* \(\d+\) with [\d,]+k\n", one)
     assert everything.startswith(one)
     assert everything.splitlines()[-1].endswith("decisions differ")
     document = json.loads(said("--json", "--all"))
@@ -209,7 +209,8 @@ def test_the_command_shows_the_first_difference_or_all(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["game.jsonl"], "--as SEAT --bot MODULE:CLASS"),
+        (["game.jsonl"], "can't be trusted: the file is"),
+        (["game.jsonl", "--bot=opolyx_sdk:SteadyBot"], "--as SEAT --bot MODULE:CLASS"),
         (["game.jsonl", "--as=0"], "--as SEAT --bot MODULE:CLASS"),
         (["gone.jsonl", "--as=0", "--bot=opolyx_sdk:SteadyBot"], "can't read gone.jsonl: No such"),
         (["game.jsonl", "--as=0", "--bot=opolyx_sdk:SteadyBot"], "can't be trusted: the file is"),

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
 
-from opolyx_sdk.cli.language import Lang
+from opolyx_sdk.cli.language import Lang, chosen_language
 from opolyx_sdk.errors import OpolyxError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from opolyx_sdk.actions import Action
-    from opolyx_sdk.local.ghost import GhostMove
+    from opolyx_sdk.local.ghost import GhostMove, GhostRun
+    from opolyx_sdk.messages import Table
 
 _SHOWN_CHOICES: Final = 12
 
@@ -76,14 +79,29 @@ def replay(
         moves = [_fields(move) for move in found]
         print(json.dumps({"game_id": run.game_id, "seat": as_, "asked": asked, "moves": moves}))
         return 0
-    for move in found:
-        _show(move, run.name)
-    name = bot.rpartition(":")[2]
-    if not found:
-        print(f"{name} would have acted as {run.name} did in all {asked} decisions")
-    elif all_:
-        print(f"{len(found)} of {asked} decisions differ")
+    _tell(run, found, asked, bot=bot.rpartition(":")[2], all_=all_, language=chosen_language(lang))
     return 0
+
+
+def _tell(
+    run: "GhostRun",
+    found: "Sequence[GhostMove]",
+    asked: int,
+    *,
+    bot: str,
+    all_: bool,
+    language: str,
+) -> None:
+    """The moves found, in sentences; actions and phases are told as code has them."""
+    from opolyx_sdk.messages import Table
+
+    table = Table([run.name], run.ruleset, language)
+    for move in found:
+        _show(move, table)
+    if not found:
+        print(table.text("ghost.agreed", bot=bot, name=table.who(0), asked=asked))
+    elif all_:
+        print(table.text("ghost.differ", differing=len(found), asked=asked))
 
 
 def _read(file: Path) -> bytes:
@@ -95,22 +113,33 @@ def _read(file: Path) -> bytes:
         raise OpolyxError(f"can't read {file}: {error.strerror}") from error
 
 
-def _show(move: "GhostMove", name: str) -> None:
+def _show(move: "GhostMove", table: "Table") -> None:
     from opolyx_sdk.cli.output import spoken
-    from opolyx_sdk.names import square_name
 
+    name = table.who(0)
     seat = move.view.player(move.decision.seat)
-    print(
-        f"update {move.update}, round {move.round}: {spoken(move.decision.phase)}, on"
-        f" {square_name(seat.position)} ({seat.position}) with {seat.cash}k"
-    )
-    print(f"  {name}: {move.played if move.played is not None else 'let the clock run out'}")
-    refused = f"  (refused: {move.refusal})" if move.refusal else ""
-    print(f"  your bot: {move.ghost}{refused}")
+    where = f"{table.where(seat.position)} ({seat.position})"
+    lines = [
+        table.text(
+            "ghost.decision",
+            update=move.update,
+            round=move.round,
+            phase=spoken(move.decision.phase),
+            square=where,
+            cash=table.money(seat.cash),
+        )
+    ]
+    if move.played is None:
+        lines.append(table.text("ghost.clock", name=name))
+    else:
+        lines.append(table.text("ghost.played", name=name, action=str(move.played)))
+    key = "ghost.refused" if move.refusal else "ghost.bot"
+    lines.append(table.text(key, action=str(move.ghost), reason=move.refusal))
     choices = [str(action) for action in move.decision.legal_actions]
-    more = len(choices) - _SHOWN_CHOICES
-    shown = ", ".join(choices[:_SHOWN_CHOICES]) + (f" and {more} more" if more > 0 else "")
-    print(f"  of: {shown}")
+    shown, more = ", ".join(choices[:_SHOWN_CHOICES]), len(choices) - _SHOWN_CHOICES
+    key = "ghost.choices_more" if more > 0 else "ghost.choices"
+    lines.append(table.text(key, choices=shown, more=more))
+    print("\n  ".join(lines))
 
 
 def _fields(move: "GhostMove") -> dict[str, object]:

@@ -82,6 +82,8 @@ class GhostRun:
         """Who sat there."""
         self.game_id = found.game_id
         """The game."""
+        self.ruleset = found.ruleset
+        """Its ruleset."""
 
     def moves(self) -> Iterator[GhostMove]:
         """Every decision that the seat answered or let run out, as the game goes on.

@@ -100,6 +100,14 @@ dashboards: setup ## Write deploy/monitoring/dashboards from their description
 quick-match-plot: setup ## Simulate quick match anew and rewrite the figures of docs/quick-match.md
 	$(BIN)/python tools/quick_match_plot.py $(ARGS)
 
+.PHONY: scaling
+scaling: setup ## Compute the figures of docs/scaling.md anew from docs/scaling-costs.json
+	$(BIN)/python tools/scaling.py
+
+.PHONY: scaling-costs
+scaling-costs: setup ## Measure docs/scaling-costs.json anew: minutes, on a machine that does nothing else
+	$(BIN)/python tests/bench/scaling_costs.py $(ARGS)
+
 .PHONY: rule-book
 rule-book: setup ## Rewrite docs/rules from the rules as they are now; review the diff
 	$(BIN)/python tools/rule_book.py

@@ -33,6 +33,9 @@ class Played:
     refused: int = 0
     """Commands that were not accepted, whatever the reason."""
 
+    received_bytes: int = 0
+    """Bytes of all messages that all seats received."""
+
     waits: list[float] = field(default_factory=list)
     """Of each action, seconds from sending until all four seats had received it."""
 
@@ -232,6 +235,7 @@ class _Line:
 
     async def _read(self) -> None:
         async for response in self._call:
+            self._load.played.received_bytes += response.ByteSize()
             for frame in response.frames:
                 kind = frame.WhichOneof("kind")
                 if kind == "update":

@@ -61,7 +61,9 @@ class Feed:
         self._language = language
         self._pause = pause
         self._game: Game | None = None
-        self._acting = False
+        self._seq = 0
+        self.acting = False
+        """Whether an action is on its way."""
 
     @property
     def online(self) -> bool:
@@ -91,9 +93,9 @@ class Feed:
     async def act(self, action: Action, decision: Decision | None) -> None:
         """Act, and let the scene say what went wrong. One at a time: a key too many is ignored."""
         game, scene = self._game, self.scene
-        if game is None or scene is None or self._acting:
+        if game is None or scene is None or self.acting:
             return
-        self._acting = True
+        self.acting = True
         try:
             await game.submit(action, decision=decision)
             scene.notice = None
@@ -107,7 +109,7 @@ class Feed:
             why = str(error)
             scene.notice = lambda table: table.text("screen.error.failed", why=why)
         finally:
-            self._acting = False
+            self.acting = False
 
     async def check(self, trade: ProposeTrade) -> TradeVerdict | None:
         """What the server thinks of a trade; None if it can't say now."""
@@ -150,10 +152,11 @@ class Feed:
             self._game = game
             if self.scene is None:
                 self.scene = Scene(_moment(game), game.seat, self._language)
-                await self._read_past(game)
+            await self._read_past(game)
             self.look()
             changed()
             async for update in game:
+                self._seq = update.seq
                 self.scene.take(update, game.connected_seats)
                 self.look()
                 changed()
@@ -161,13 +164,12 @@ class Feed:
             changed()
 
     async def _read_past(self, game: Game) -> None:
-        """What happened before, for the log; a game without its past is shown all the same."""
-        if self.scene is None or not game.seq:
+        """What happened before or meanwhile, for the log; the game is shown all the same."""
+        after, self._seq = max(self._seq, game.seq - _PAST), game.seq
+        if self.scene is None or after >= self._seq:
             return
         try:
-            past = await self.client.past_events(
-                self.game_id, after_seq=max(0, game.seq - _PAST), up_to=game.seq
-            )
+            past = await self.client.past_events(self.game_id, after_seq=after, up_to=self._seq)
         except OpolyxError:
             return
         for seq in sorted(past):

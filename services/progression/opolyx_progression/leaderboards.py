@@ -99,13 +99,13 @@ def ranked(
         first_rank: rank of the first row's score.
         next_rank: rank of the first score below that one.
     """
+    alike = sum(row[2] == rows[0][2] for row in rows)
     ranks: list[int] = []
     for index, row in enumerate(rows):
-        if row[2] == rows[0][2]:
+        if index < alike:
             ranks.append(first_rank)
         elif row[2] == rows[index - 1][2]:
             ranks.append(ranks[-1])
         else:
-            below = sum(other[2] < rows[0][2] for other in rows[:index])
-            ranks.append(next_rank + below)
+            ranks.append(next_rank + index - alike)
     return tuple(BoardRow(rank, *row) for rank, row in zip(ranks, rows, strict=True))

@@ -1,13 +1,14 @@
 """Leaderboards in Redis: sorted sets, whose order is that of `place_of`."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Final
 
-from opolyx_progression.leaderboards import BoardPage, BoardRow, Score, ranked
+from opolyx_progression.leaderboards import BoardPage, Score, ranked
 from opolyx_progression.store.base import StoredScore
-from opolyx_progression.store.redis_forms import BOARDS, board_key
+from opolyx_progression.store.redis_forms import BOARDS, board_key, player_key
 from opolyx_progression.store.redis_records import load_players, readable
-from opolyx_progression.store.redis_scripts import BOARD
+from opolyx_progression.store.redis_scripts import BOARD, TEXTS
 from opolyx_servicekit.redis_link import RedisLink
 
 _SCANNED: Final = 1_000
@@ -18,18 +19,29 @@ async def read_page(link: RedisLink, board: str, player_id: str, limit: int) -> 
     found = await link.run(BOARD, (board_key(board),), (player_id, limit))
     if found is None:
         return None
-    players, before_first, up_to_first, flat = found
-    ids = [each.decode() for each in flat[::2]]
-    scores = [-int(float(place)) for place in flat[1::2]]
-    known = readable(await load_players(link, ids))
+    players, before_first, up_to_first, text = found
+    flat: list[str] = json.loads(text)
+    names = await _names(link, flat[::2])
     rows = [
-        (each, known[each].standing.name if each in known else "", score)
-        for each, score in zip(ids, scores, strict=True)
+        (each, name, -int(float(place)))
+        for each, name, place in zip(flat[::2], names, flat[1::2], strict=True)
     ]
-    page: tuple[BoardRow, ...] = ()
-    if rows:
-        page = ranked(rows, before_first + 1, up_to_first + 1)
-    return BoardPage(page, int(players))
+    return BoardPage(ranked(rows, before_first + 1, up_to_first + 1), int(players))
+
+
+async def _names(link: RedisLink, player_ids: list[str]) -> list[str]:
+    """The players' names; none where a player's record makes no sense."""
+    if not player_ids:
+        return []
+    texts = json.loads(await link.run(TEXTS, [player_key(each) for each in player_ids]))
+    return [_name(text) for text in texts]
+
+
+def _name(text: str | bool) -> str:
+    try:
+        return str(json.loads(str(text))["name"])
+    except (ValueError, LookupError, TypeError):
+        return ""
 
 
 async def scores(link: RedisLink) -> AsyncIterator[list[StoredScore]]:

@@ -1,4 +1,8 @@
-"""Scripts of the Redis store; all keys are in one slot, so each is atomic."""
+"""Scripts of the Redis store; all keys are in one slot, so each is atomic.
+
+Long answers are one text of JSON: the client takes each part of an answer apart by itself, in
+Python, which costs a page of a leaderboard more than all else.
+"""
 
 from typing import Final
 
@@ -30,8 +34,8 @@ BOARD: Final = Script(
     "board",
     """
 -- KEYS: board. ARGV: player, or nothing for the top; rows wanted.
--- Players on it, players before the first row's score, players up to it, the rows; nil if the
--- player isn't on it.
+-- Players on it, players before the first row's score, players up to it, the rows as JSON, players
+-- and places in turn; nil if the player isn't on it.
 local players = redis.call('ZCARD', KEYS[1])
 local first, wanted = 0, tonumber(ARGV[2])
 if ARGV[1] ~= '' then
@@ -40,9 +44,19 @@ if ARGV[1] ~= '' then
     first = math.max(0, math.min(place - math.floor((wanted - 1) / 2), players - wanted))
 end
 local rows = redis.call('ZRANGE', KEYS[1], first, first + wanted - 1, 'WITHSCORES')
-if #rows == 0 then return {players, 0, 0, rows} end
+if #rows == 0 then return {players, 0, 0, '[]'} end
 local before = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. rows[2])
-return {players, before, redis.call('ZCOUNT', KEYS[1], '-inf', rows[2]), rows}
+return {players, before, redis.call('ZCOUNT', KEYS[1], '-inf', rows[2]),
+    cjson.encode(rows)}
+""",
+    writes=False,
+)
+
+TEXTS: Final = Script(
+    "texts",
+    """
+-- KEYS: of texts. The texts as JSON, false where there is none.
+return cjson.encode(redis.call('MGET', unpack(KEYS)))
 """,
     writes=False,
 )

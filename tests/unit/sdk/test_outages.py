@@ -92,6 +92,42 @@ async def test_a_bot_whose_answer_was_lost_is_seated_once(
     assert 1 == sum(seat.occupant is Occupant.UNSPECIFIED for seat in again.seats)
 
 
+async def test_a_server_that_was_heard_is_waited_for_as_long_as_patience_lasts(
+    served: tuple[ScriptedServer, AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes over within seconds; a few tries could be over before."""
+    server, client = served
+    monkeypatch.setattr(Backoff, "next_wait", lambda self, hint_s=None: 0.001)
+    away = Failure("UNAVAILABLE", "connection refused")
+    for _ in range(9):
+        server.fail_next("CreateRoom", away)
+    with pytest.raises(ConnectionLost):  # it was never heard: perhaps nobody is there
+        await client.create_room("classic@full", 4)
+    room = await client.create_room("classic@full", 4)
+    for _ in range(9):
+        server.fail_next("JoinRoom", away)
+    await client.join_room(room.room_id)
+    assert 10 == [one.method for one in server.calls].count("JoinRoom")
+
+
+async def test_who_stands_by_is_asked_again_whatever_the_call(
+    served: tuple[ScriptedServer, AsyncClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It did nothing: also what must not be done twice may be asked again."""
+    server, client = served
+    monkeypatch.setattr(Backoff, "next_wait", lambda self, hint_s=None: 0.001)
+    standby = Failure("UNAVAILABLE", "another one serves", reason="STANDBY", retry_after_s=0.001)
+    for _ in range(3):
+        server.fail_next("CreateGuest", standby)
+    await client.create_guest("Ada")
+    for _ in range(9):
+        server.fail_next("CreateGuest", standby)
+    await client.create_guest("Bo")
+    server.fail_next("CreateGuest", Failure("UNAVAILABLE", "away"))
+    with pytest.raises(ConnectionLost):
+        await client.create_guest("Cy")
+
+
 async def test_a_room_that_is_gone_ends_the_watching_with_its_reason(
     served: tuple[ScriptedServer, AsyncClient],
 ) -> None:

@@ -51,6 +51,9 @@ PlayCall = grpc.aio.StreamStreamCall[
 
 _MOST_TRIES: Final = 5
 
+_ELSEWHERE: Final = frozenset({"STANDBY", "DRAINING"})
+"""Reasons of a process that does nothing for anybody now: another one will answer the same call."""
+
 RESUMABLE: Final = frozenset(
     {
         "UNAVAILABLE",
@@ -125,6 +128,7 @@ class Transport:
         self._stubs: Stubs | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._times_closed = 0
+        self._heard = False
 
     def __repr__(self) -> str:
         """Without the token."""
@@ -282,9 +286,14 @@ class Transport:
     async def _repeat(
         self, method: Callable[[Stubs], _Unary[Q, R]], request: Q, repeatable: bool, game_id: str
     ) -> R:
+        """Make the call, and again if it fails as it may not the next time.
+
+        It has a few tries, as nobody may be there at all. A server that was heard before is away,
+        or another process takes over: that is waited for as long as the client's patience lasts.
+        """
         backoff, times_closed = Backoff(), self._times_closed
         give_up = time.monotonic() + self.options.patience_s
-        tries_left = _MOST_TRIES if repeatable else 1
+        tries_left = _MOST_TRIES
         while True:
             try:
                 response = await method(self.stubs)(
@@ -300,9 +309,14 @@ class Transport:
             else:
                 if response is None:
                     raise request_error(UNREADABLE)
+                self._heard = True
                 return response
             self._check_open(times_closed)
-            tries_left -= 1
+            untouched = failure.reason in _ELSEWHERE
+            if not (repeatable or untouched):
+                raise self._as_lost(failure)
+            if not (self._heard and (untouched or self._is_away(failure))):
+                tries_left -= 1
             wait_s = backoff.next_wait(failure.retry_after_s)
             worth = _worth_repeating(failure, self.options.longest_hint_s)
             if not (tries_left and worth and time.monotonic() + wait_s < give_up):
@@ -328,9 +342,14 @@ class Transport:
         if self._times_closed != times_closed:
             raise ConnectionLost(CLOSED)
 
-    def _as_lost(self, error: RequestError) -> Exception:
+    @staticmethod
+    def _is_away(error: RequestError) -> bool:
         """UNAVAILABLE without a reason comes from the channel, not from a service."""
-        if isinstance(error, ServiceUnavailable) and not error.reason:
+        return isinstance(error, ServiceUnavailable) and not error.reason
+
+    def _as_lost(self, error: RequestError) -> Exception:
+        """The error, or that nobody answered."""
+        if self._is_away(error):
             return ConnectionLost(f"no answer from {self.address}: {error.failure.message}")
         return error
 

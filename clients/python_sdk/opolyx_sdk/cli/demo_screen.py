@@ -1,5 +1,6 @@
 """What `opolyx demo` shows: readable lines, progress, standings."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -99,3 +100,10 @@ class DemoScreen:
         self.tell("took", updates=updates, seconds=decimal_text(seconds, 1, table.language))
         self.tell("replay", path=str(path))
         self.say(found.sentence(table.language))
+        self.tell("look_again", command=f"{_called()} replay {path}")
+        self.tell("play", command=f"{_called()} play")
+
+
+def _called() -> str:
+    """How this command was called, so that what is printed can be typed."""
+    return sys.argv[0] if sys.argv[0].endswith("opolyx") else "opolyx"

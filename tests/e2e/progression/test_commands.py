@@ -160,6 +160,20 @@ def test_leaderboards_rank_by_xp_and_by_rating(served: Served, terminal: Termina
     assert "nobody is on the leaderboard of blitz yet\n" == terminal.run("leaderboard", "blitz")[1]
 
 
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("clasic", "there is no mode 'clasic'; there are classic, "),
+        ("classic@full", "mode is a ruleset: ratings go by the mode alone, before the @"),
+    ],
+)
+def test_a_slip_in_the_mode_is_told(terminal: Terminal, mode: str, told: str) -> None:
+    code, out, error = terminal.run("leaderboard", mode, "--json")
+
+    assert (2, "") == (code, out)
+    assert told in error
+
+
 def test_audit_finds_no_drift_and_then_what_was_changed(served: Served, terminal: Terminal) -> None:
     clean = terminal.json("admin", "audit", "--count-boards", who="operator")
     assert (1, 2, 2, 0, []) == tuple(

@@ -46,6 +46,8 @@ def leaderboard(
     if around and me:
         raise OpolyxError("--around and --me are two players: give one of them")
     rows = ask(_read(connection, mode, bots, around, me, most))
+    if mode and not rows:
+        _check_mode(mode)
     if as_json:
         print_json(mode=mode or None, bots=bots, rows=rows)
     elif rows:
@@ -57,6 +59,19 @@ def leaderboard(
     else:
         print(f"nobody is on the leaderboard {f'of {mode}' if mode else 'by XP'} yet")
     return 0
+
+
+def _check_mode(mode: str) -> None:
+    """A board that nobody is on may be that of a slip; the server learns modes from games alone.
+
+    Raises:
+        OpolyxError: no ruleset is of that mode.
+    """
+    from opolyx_sdk.local.rule_pages import ruleset_names
+
+    modes = dict.fromkeys(name.partition("@")[0] for name in ruleset_names())
+    if mode not in modes:
+        raise OpolyxError(f"there is no mode {mode!r}; there are {', '.join(modes)}")
 
 
 async def _read(

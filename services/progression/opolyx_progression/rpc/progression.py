@@ -193,7 +193,10 @@ def _board(request: pb.GetLeaderboardRequest) -> str:
         return XP_BOARD
     if request.kind != pb.LEADERBOARD_KIND_RATING:
         raise _bad_field("kind", "is not a kind of leaderboard")
-    return rating_board(_checked("mode", request.mode, required=True), bots=request.bots)
+    mode = _checked("mode", request.mode, required=True)
+    if "@" in mode:
+        raise _bad_field("mode", "is a ruleset: ratings go by the mode alone, before the @")
+    return rating_board(mode, bots=request.bots)
 
 
 def _page_size(asked: int, default: int) -> int:

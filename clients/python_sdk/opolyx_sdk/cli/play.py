@@ -14,6 +14,7 @@ from cyclopts.validators import Number
 from opolyx_sdk.cli.connection import Connection, ask
 from opolyx_sdk.cli.language import Lang, chosen_language
 from opolyx_sdk.errors import MissingExtra, NotAuthenticated, OpolyxError
+from opolyx_sdk.messages import catalogue
 
 if TYPE_CHECKING:
     from opolyx_sdk.accounts import Account
@@ -119,6 +120,7 @@ def play(
     """
     needs_terminal("play")
     words = chosen_language(lang)
+    print(catalogue(words).text("screen.opening"), flush=True)  # until it is drawn, seconds go by
     plan = _plan(wanted, name, bots.keep)
     if where.server is None:
         if code or quick:
@@ -201,7 +203,6 @@ async def _against_bots(plan: "Plan", language: str, bots: Bots) -> int:
 
 async def _on_server(connection: Connection, plan: "Plan", language: str) -> int:
     """Play on somebody's server, as whom the token says, or as a guest."""
-    from opolyx_sdk.messages import catalogue
     from opolyx_sdk.options import ClientOptions
     from opolyx_sdk.terminal.app import TableApp
 

@@ -15,6 +15,7 @@ from opolyx_sdk.accounts import Account
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.errors import OpolyxError
 from opolyx_sdk.rooms import RoomOptions
+from opolyx_sdk.terminal.colours import BACKGROUND, colourless
 from opolyx_sdk.terminal.dialog_screen import DialogScreen
 from opolyx_sdk.terminal.dialogs.dialog import Dialog, Do, Outcome
 from opolyx_sdk.terminal.feed import Feed
@@ -62,7 +63,7 @@ class Plan:
 class TableApp(App[str]):
     """Plays or watches games of one server; what it returns is what went wrong, if anything."""
 
-    CSS = "TableScreen { background: #12161c; color: #e8e8e8; }"
+    CSS = f"TableScreen {{ {BACKGROUND} }}"
     ENABLE_COMMAND_PALETTE = False
     TITLE = "opolyx"
 
@@ -84,7 +85,7 @@ class TableApp(App[str]):
             language: of all texts.
             clock: this machine's Unix time in seconds.
         """
-        super().__init__()
+        super().__init__(ansi_color=colourless())
         self._client = client
         self._plan = plan
         self._account = account

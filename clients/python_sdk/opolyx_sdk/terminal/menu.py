@@ -44,6 +44,9 @@ from opolyx_sdk.terminal.dialogs.wager import WagerDialog
 from opolyx_sdk.text import Table
 from opolyx_sdk.views import GameView
 
+LEAVING: Final = "z"
+"""The key of surrender, which Enter never takes by itself."""
+
 Label: TypeAlias = Callable[[Table], str]
 
 _BUS_KEYS: Final = {BusMove.SUM: "1", BusMove.FIRST: "2", BusMove.SECOND: "3"}
@@ -121,7 +124,9 @@ class Hand:
         if offers_of(self.view, self.seat):
             found.append(self._offers())
         found.append(
-            Entry("z", _text("screen.do.surrender"), partial(_confirm, "surrender", Surrender()))
+            Entry(
+                LEAVING, _text("screen.do.surrender"), partial(_confirm, "surrender", Surrender())
+            )
         )
         return tuple(found)
 

@@ -15,7 +15,7 @@ from opolyx_sdk.terminal.chronicle import Chronicle
 from opolyx_sdk.terminal.dialogs.dialog import Do, Open, Outcome, add_hints
 from opolyx_sdk.terminal.help import help_dialog, holdings_dialog, log_dialog
 from opolyx_sdk.terminal.marks import seat_colour, seat_shape
-from opolyx_sdk.terminal.menu import Entry, Hand
+from opolyx_sdk.terminal.menu import LEAVING, Entry, Hand
 from opolyx_sdk.terminal.moment import Moment
 from opolyx_sdk.terminal.painting import (
     Hit,
@@ -142,7 +142,8 @@ class Scene:
         if key in ("tab", "shift+tab") and entries:
             self._marked = (self._marked + (1 if key == "tab" else -1)) % len(entries)
         elif key == "enter" and entries:
-            return entries[self._mark(entries)].outcome()
+            mark = self._mark(entries)
+            return None if mark is None else entries[mark].outcome()
         elif key in ARROWS:
             self.cursor = moved(self.cursor, key)
         elif key.startswith(SQUARE_KEY):
@@ -174,9 +175,10 @@ class Scene:
                 return Do("leave")
         return None
 
-    def _mark(self, entries: Sequence[Entry]) -> int:
-        """The marked entry; surrender is never marked by itself."""
-        return min(self._marked, len(entries) - 1)
+    def _mark(self, entries: Sequence[Entry]) -> int | None:
+        """The marked entry; what ends one's game is marked only by going there."""
+        mark = min(self._marked, len(entries) - 1)
+        return None if entries[mark].key == LEAVING and not self._marked else mark
 
     # --- What is seen -----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.screen import Screen
 
 from opolyx_sdk.terminal.canvas import Canvas
+from opolyx_sdk.terminal.colours import BACKGROUND, colourless
 from opolyx_sdk.terminal.dialog_screen import DialogScreen, pressed
 from opolyx_sdk.terminal.dialogs.dialog import Dialog, Do, Open, Outcome
 from opolyx_sdk.terminal.dialogs.language import LanguageDialog
@@ -115,7 +116,7 @@ class ReplayScreen(Screen[Do]):
 class ReplayApp(App[None]):
     """Shows one replay until it is left."""
 
-    CSS = "ReplayScreen { background: #12161c; color: #e8e8e8; }"
+    CSS = f"ReplayScreen {{ {BACKGROUND} }}"
     ENABLE_COMMAND_PALETTE = False
     TITLE = "opolyx"
 
@@ -135,7 +136,7 @@ class ReplayApp(App[None]):
             folder: where exports are written.
             clock: seconds, going on evenly.
         """
-        super().__init__()
+        super().__init__(ansi_color=colourless())
         self.shown = ReplayScreen(tape, language, folder, clock)
         """The screen."""
 

@@ -19,6 +19,7 @@ from opolyx.engine.v1.operations_service_pb2_grpc import OperationsServiceStub
 from opolyx_engine.fair_dice import new_reservation
 from opolyx_engine.header import GameHeader, Holder
 from opolyx_engine.main import TOKEN_ROLES
+from opolyx_engine.rules_fit import RulesFit
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore
@@ -243,6 +244,7 @@ async def running_engine(
     *,
     clock: Clock | None = None,
     wrap: Callable[[GameStore], GameStore] = lambda store: store,
+    fit: RulesFit | None = None,
     **settings: Any,
 ) -> AsyncIterator[Engine]:
     """An engine on the file in `directory`, or on another `store_url`; the same again continues it."""
@@ -264,7 +266,15 @@ async def running_engine(
             public, roles=TOKEN_ROLES, clock=clock, is_revoked=revoked.is_revoked
         )
         service = EngineService(
-            made, store, clock=clock, metrics=metrics, check_token=verifier.check
+            made,
+            store,
+            clock=clock,
+            metrics=metrics,
+            check_token=verifier.check,
+            own_token=lambda: TokenSigner(private, clock=clock).sign(
+                subject="s_engine", role="service", ttl_seconds=3_600
+            ),
+            fit=fit,
         )
         server = ServiceServer(
             made,

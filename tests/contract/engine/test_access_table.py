@@ -1,6 +1,6 @@
 """Which role may call what on the engine, written out: the table is checked against this, by hand."""
 
-from opolyx_engine.rpc.service_handlers import ALLOCATION, ENGINE, OPERATIONS, ROLES
+from opolyx_engine.rpc.service_handlers import ALLOCATION, ENGINE, OPERATIONS, REPLICA, ROLES
 from opolyx_servicekit.access import methods_of
 
 CLIENTS = {"player", "bot", "operator"}
@@ -29,6 +29,9 @@ EXPECTED = {
         "PauseNewGames": {"operator"},
         "ResumeNewGames": {"operator"},
         "Drain": {"operator"},
+    },
+    REPLICA: {
+        "TakeUp": {"service"},
     },
 }
 

@@ -43,6 +43,15 @@ def named(area: Any) -> set[str]:
     return {name.removeprefix("ERROR_REASON_") for name in area.ErrorReason.keys()}  # noqa: SIM118
 
 
+def own_reason(node: ast.ClassDef) -> str | None:
+    """The reason that a class tells its parent itself."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
+            first = call.args[0] if call.args else None
+            return str(first.value) if isinstance(first, ast.Constant) else None
+    return None
+
+
 def reasons_in(package: Path) -> Iterator[str]:
     """The first argument of every ServiceError made in a package, where it is written out."""
     nodes = [
@@ -50,12 +59,14 @@ def reasons_in(package: Path) -> Iterator[str]:
         for path in sorted(package.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text()))
     ]
-    errors_here = ERRORS | {
-        node.name
+    derived = [
+        node
         for _, node in nodes
         if isinstance(node, ast.ClassDef)
         and any(isinstance(base, ast.Name) and base.id in ERRORS for base in node.bases)
-    }
+    ]
+    errors_here = ERRORS | {node.name for node in derived if own_reason(node) is None}
+    yield from filter(None, map(own_reason, derived))
     for name, node in nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue

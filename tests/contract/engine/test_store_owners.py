@@ -168,9 +168,21 @@ async def test_who_lives_is_known_to_all_until_its_time_is_over(store: GameStore
     assert {a, b} == set((await store.beat(b, LONG_MS)).living), "it was only paused"
 
 
+async def test_a_dead_replica_of_which_nothing_is_left_is_forgotten(store: GameStore) -> None:
+    a, b = Replica(A, "host-a:1"), Replica(B, "host-b:2")
+    await store.beat(b, 1)
+    async with asyncio.timeout(10):
+        while not (await store.beat(a, LONG_MS)).dead:
+            pass
+    await store.leave(B, if_dead=True)
+    assert () == (await store.beat(a, LONG_MS)).dead
+
+
 async def test_a_replica_that_leaves_is_neither_alive_nor_dead(store: GameStore) -> None:
     a, b = Replica(A, "host-a:1"), Replica(B, "host-b:2")
     await store.beat(b, LONG_MS)
+    await store.leave(B, if_dead=True)
+    assert {a, b} == set((await store.beat(a, LONG_MS)).living)
     await store.leave(B)
     await store.leave("replica-nobody-knows")
     roll = await store.beat(a, LONG_MS)

@@ -71,12 +71,14 @@ async def test_facts_are_there_after_a_restart(tmp_path: Path) -> None:
 
 
 async def leave_to_another_owner(engine: Engine, game_id: str) -> None:
-    """Write to the game's log behind its actor's back."""
+    """Another engine takes the game for its own and writes to its log."""
     game = engine.service.registry.find_running(game_id)
     assert game is not None
     step = game.table.plan((24, 0), "elsewhere", game.table.started_ms + 1)
+    epoch = await engine.store.claim(game_id, game.epoch, "elsewhere")
+    assert epoch is not None
     await engine.store.append(
-        Append(game_id=game_id, expected_seq=0, records=(step.entry.encode(),))
+        Append(game_id=game_id, expected_seq=0, records=(step.entry.encode(),), epoch=epoch)
     )
 
 

@@ -36,7 +36,7 @@ async def write_long_game(store: GameStore, game_id: str, records: int) -> bool:
         table = table.after(step)
         if table.seq % 500 == 0:
             await asyncio.sleep(0)
-    append = Append(game_id=game_id, expected_seq=0, records=made)
+    append = Append(game_id=game_id, expected_seq=0, records=made, epoch=stored.epoch)
     await store.append(append)
     return table.state.over
 

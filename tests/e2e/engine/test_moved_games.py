@@ -15,10 +15,17 @@ from support_waiting import until
 
 
 async def move(engine: Engine, game: GameActor, seat: int) -> None:
-    """Write to a game's log behind its actor's back: a seat surrenders."""
+    """Another engine takes the game for its own, and a seat surrenders there."""
     table = game.table
     step = table.plan((SURRENDER, seat), "elsewhere", table.started_ms + 1)
-    append = Append(game_id=game.game_id, expected_seq=table.seq, records=(step.entry.encode(),))
+    epoch = await engine.store.claim(game.game_id, game.epoch, "elsewhere")
+    assert epoch is not None
+    append = Append(
+        game_id=game.game_id,
+        expected_seq=table.seq,
+        records=(step.entry.encode(),),
+        epoch=epoch,
+    )
     await engine.store.append(append)
 
 

@@ -18,6 +18,7 @@ from opolyx_engine.rpc.service_handlers import (
     ALLOCATION,
     ENGINE,
     OPERATIONS,
+    REPLICA,
     ROLES,
     SERVICE_NAMES,
 )
@@ -185,7 +186,7 @@ async def outcome(channel: Any, path: str, method: Any, metadata: Any) -> grpc.S
 
 
 def test_every_method_has_its_roles() -> None:
-    services = (ENGINE, ALLOCATION, OPERATIONS)
+    services = (ENGINE, ALLOCATION, OPERATIONS, REPLICA)
     assert {method for service in services for method in methods_of(service)} == set(ROLES)
 
 

@@ -6,7 +6,7 @@ while the append runs, other games go on. If the store fails the table stays as 
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -14,10 +14,10 @@ from typing import Final
 import structlog
 
 from opolyx_engine.admission import admit, excluded
-from opolyx_engine.command import BUSY, STORE_AWAY, Answer, Command
-from opolyx_engine.errors import store_unavailable
+from opolyx_engine.command import BUSY, MOVED, STORE_AWAY, Answer, Command
+from opolyx_engine.errors import owner_unknown, store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
-from opolyx_engine.game_log import GameLog, LogMoved, failure_kind
+from opolyx_engine.game_log import GameLog, LogMoved
 from opolyx_engine.given_answers import GivenAnswers
 from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
@@ -27,6 +27,7 @@ from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.replies import Replies
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
+from opolyx_engine.store_failures import StoreFailures
 from opolyx_engine.table import Step, Table
 from opolyx_engine.timers import Alarm, Timers
 from opolyx_engine.update_ring import UpdateRing
@@ -57,6 +58,11 @@ class Watcher:
         return False
 
 
+def _always() -> bool:
+    """Whether this engine surely runs its games: one that is alone does."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class GameTools:
     """What every actor works with."""
@@ -69,6 +75,8 @@ class GameTools:
     settings: EngineSettings
     watchers: Sequence[Watcher]
     tasks: TaskOwner
+    surely_mine: Callable[[], bool] = _always
+    """Whether no other replica can have taken this one for dead, and so its games."""
 
 
 class GameActor:
@@ -79,6 +87,7 @@ class GameActor:
         table: Table,
         tools: GameTools,
         *,
+        epoch: int = 0,
         recent: RecentCommands | None = None,
         deadlines_moved: bool = False,
         quiet_since_ms: int | None = None,
@@ -88,6 +97,7 @@ class GameActor:
         Args:
             table: the game as it is stored.
             tools: what it works with.
+            epoch: with which this replica owns the game.
             recent: what is known of the log's commands; needed unless the game just starts.
             deadlines_moved: whether the table's deadlines aren't those of its last update.
             quiet_since_ms: since when nobody asked for the game, Unix milliseconds; now if absent.
@@ -104,20 +114,26 @@ class GameActor:
         """Whether the actor stopped because somebody else wrote to the game's log."""
         self.broken = False
         """Whether the actor stopped because of a fault that it could not even store."""
-        self.last_failure: tuple[int, str] | None = None
-        """When the store last failed here, Unix milliseconds, and how."""
+        self.epoch = epoch
+        """With which this replica owns the game."""
         self._tools = tools
         self._quiet_since_ms = tools.clock.now_ms() if quiet_since_ms is None else quiet_since_ms
         self._attaching = 0
         self._working = True
         self._left = False
+        self._leaving: asyncio.Future[None] | None = None
         self._alarm = Alarm(self.wake)
         self._alarm.next_due_ms = table.clocks.next_due_ms  # known before the task begins
         self._moved_at_seq = table.seq if deadlines_moved else -1
         known = recent or RecentCommands(complete=table.seq == 0)
         self._answers = GivenAnswers(table.header.game_id, tools.store, known)
         settings = tools.settings
-        self._game_log = GameLog(tools.store, tools.clock, tools.metrics, settings.snapshot_every)
+        self._game_log = GameLog(
+            tools.store, tools.clock, tools.metrics, settings.snapshot_every, epoch
+        )
+        self._failures = StoreFailures(
+            self.game_id, tools.clock, tools.metrics, settings, self.wake
+        )
         self._inbox = Inbox(settings.most_waiting_commands)
         self._replies = Replies(table.header.game_id, tools.metrics, settings)
         self._late_commands = LateCommands(self._answers, self._replies, tools.tasks)
@@ -134,6 +150,16 @@ class GameActor:
     def running(self) -> bool:
         """Whether the game goes on, here or elsewhere."""
         return self.table.life == RUNNING
+
+    @property
+    def last_failure(self) -> tuple[int, str] | None:
+        """When the store last failed here, Unix milliseconds, and how."""
+        return self._failures.last
+
+    @property
+    def store_failing_since_ms(self) -> int | None:
+        """Since when the store keeps failing here, Unix milliseconds; None if it doesn't."""
+        return self._failures.since_ms
 
     @property
     def next_due_ms(self) -> int | None:
@@ -204,6 +230,28 @@ class GameActor:
         self._wake.set()
         return True
 
+    async def leave(self) -> None:
+        """Stop as soon as all that happened is stored: another replica goes on with the game.
+
+        What waits is to be sent again, and who receives the game is to attach again. If this call
+        is cancelled before that, the game goes on as if it hadn't been asked.
+        """
+        if self.stopped or not self.running:
+            return
+        self._leaving = asyncio.get_running_loop().create_future()
+        self._wake.set()
+        try:
+            await self._leaving
+        finally:
+            self._leaving = None
+
+    def let_go(self) -> None:
+        """Stop at once: another replica owns the game, so nothing is stored from here any more."""
+        if not self.stopped:
+            self.lost = True
+            self._stop(self._tools.frames.lost(self.game_id))
+            self._wake.set()
+
     # What others ask of the actor.
 
     def submit(self, command: Command) -> None:
@@ -212,7 +260,7 @@ class GameActor:
         if refusal := excluded(self.table, command.seat):
             self._late_commands.take(command, refusal)
         elif self.stopped:
-            self._replies.send(command, self._replies.retry(STORE_AWAY))
+            self._replies.send(command, self._replies.retry(self._why_stopped()))
         elif self._inbox.put(command):
             self._tools.metrics.commands_waiting.inc()
             self._wake.set()
@@ -270,21 +318,27 @@ class GameActor:
             return
         self._left = self.stopped = True
         self._alarm.off()
+        self._failures.off()
         self._dismiss()
         if not self.running:
             self.hub.let_go()  # a long stream must not keep all games that it ever received
         self._tools.frames.forget(self.game_id)
         for watcher in self._tools.watchers:
             watcher.ended(self)
+        if self._leaving is not None and not self._leaving.done():
+            self._leaving.set_result(None)
+
+    def _why_stopped(self) -> str:
+        """Why commands are to be sent again, for their answers."""
+        return MOVED if self.lost or self._leaving is not None else STORE_AWAY
 
     async def _work(self) -> None:
         """Everything that can be done now; a bug ends this game only."""
         try:
             await self._work_through()
         except ServiceError as error:
-            self._note_failure(error)
+            self._failures.note(error)
             self._void_requests.fail(error)
-            self._wake_later()
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))
             self.lost = True
@@ -303,6 +357,9 @@ class GameActor:
                 self.hub.release(self._tools.frames.fault(self.game_id))
             elif self._void_requests:
                 await self._end_as_void(self._void_requests.reason)
+            elif self._leaving is not None:
+                self._stop(self._tools.frames.lost(self.game_id))
+                return
             elif not await self._do_next():
                 return
 
@@ -317,7 +374,7 @@ class GameActor:
             and due_ms <= now_ms
             and (not self._inbox or self._inbox.first_arrived_ms() >= due_ms)
         ):
-            await self._take_due(due_ms, now_ms)
+            await self._let_clock_act(due_ms, now_ms)
         elif self._inbox:
             await self._take(self._next_command())
         else:
@@ -355,6 +412,24 @@ class GameActor:
         self._answers.keep(command, answer)
         self._replies.send(command, answer)
 
+    async def _let_clock_act(self, due_ms: int, now_ms: int) -> None:
+        """What is due happens, unless an outage kept players from acting before it was (CLOCK-5)."""
+        if not self._tools.surely_mine():
+            raise owner_unknown(self.game_id, self._tools.settings.store_retry_ms)
+        if self._failures.since_ms is None or self._failures.excused:
+            await self._take_due(due_ms, now_ms)
+        else:
+            await self._game_log.reach(self.table)
+            self._grant_grace(self._tools.clock.now_ms())
+
+    def _grant_grace(self, now_ms: int) -> None:
+        """Give whoever is awaited as much time as if the game was taken up again."""
+        self._failures.excused = True
+        self.table = self.table.with_grace(now_ms, self._tools.settings.restart_grace_ms)
+        self._moved_at_seq = self.table.seq
+        self.hub.refresh()
+        self._changed()
+
     async def _take_due(self, due_ms: int, now_ms: int) -> None:
         action = self.table.clocks.due_action(self.table.state, now_ms)
         if action is None:
@@ -381,6 +456,7 @@ class GameActor:
             if answer is None:
                 raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}") from error
             return answer
+        self._failures.over()
         with span("publish"):
             self._publish(step)
         return Answer(seq=step.entry.seq)
@@ -427,24 +503,10 @@ class GameActor:
         self.stopped = True
         self.hub.release(last_frame)
 
-    # Failures, and the end of the task.
-
-    def _note_failure(self, error: ServiceError) -> None:
-        self._tools.metrics.append_failures.labels(failure_kind(error)).inc()
-        self.last_failure = (self._tools.clock.now_ms(), str(error))
-        _log.warning("store_failed", game_id=self.game_id, error=str(error))
+    # The end of the task.
 
     def _unavailable(self) -> ServiceError:
         return store_unavailable(self._tools.settings.store_retry_ms)
-
-    def _wake_later(self) -> None:
-        delay = self._tools.settings.store_retry_ms / 1000
-        asyncio.get_running_loop().call_later(delay, self._try_again)
-
-    def _try_again(self) -> None:
-        if not self._left:
-            self._tools.metrics.store_retries.inc()
-            self._wake.set()
 
     def _dismiss(self) -> None:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""

@@ -7,7 +7,14 @@ import structlog
 from opolyx_engine.facts import game_voided
 from opolyx_engine.header import GameHeader
 from opolyx_engine.metrics import EngineMetrics
-from opolyx_engine.store.base import VOID, Append, GameStore, StoreConflict, StoredGame
+from opolyx_engine.store.base import (
+    VOID,
+    Append,
+    Fenced,
+    GameStore,
+    StoreConflict,
+    StoredGame,
+)
 from opolyx_engine.table import Step, Table
 from opolyx_servicekit.errors import ServiceError, StoreBusy, Unavailable
 from opolyx_servicekit.wall_clock import Clock
@@ -32,13 +39,19 @@ class GameLog:
     """Appends to a game's log, each step at the place the table has it."""
 
     def __init__(
-        self, store: GameStore, clock: Clock, metrics: EngineMetrics, snapshot_every: int
+        self,
+        store: GameStore,
+        clock: Clock,
+        metrics: EngineMetrics,
+        snapshot_every: int,
+        epoch: int = 0,
     ) -> None:
-        """Write to `store`, with a snapshot every so many updates."""
+        """Write to `store` as the owner with `epoch`, with a snapshot every so many updates."""
         self._store = store
         self._clock = clock
         self._metrics = metrics
         self._snapshot_every = snapshot_every
+        self._epoch = epoch
         self._unsure: Step | None = None
 
     @property
@@ -57,13 +70,21 @@ class GameLog:
         due = step.entry.seq % self._snapshot_every == 0 and not step.state.over
         started = self._clock.monotonic()
         try:
-            await self._store.append(table.append_of(step, with_snapshot=due))
+            await self._append(table.append_of(step, with_snapshot=due, epoch=self._epoch))
         except (StoreBusy, StoreConflict):
             raise
         except BaseException:
             self._unsure = step
             raise
         self._metrics.append_seconds.observe(self._clock.monotonic() - started)
+
+    async def reach(self, table: Table) -> None:
+        """Return if the store can be read.
+
+        Raises:
+            ServiceError: it can't.
+        """
+        await self._store.records(table.header.game_id, table.seq, 1)
 
     async def settle(self, table: Table) -> Step | None:
         """The step whose append had an unknown outcome, if it turns out to be stored.
@@ -93,15 +114,23 @@ class GameLog:
             ends_as=VOID,
             end_reason=reason,
             at_ms=now_ms,
+            epoch=self._epoch,
         )
         try:
-            await self._store.append(append)
+            await self._append(append)
         except StoreConflict as error:
             stored = await self._store.game(game_id)
             if stored is None or (stored.state, stored.seq) != (VOID, table.seq):
                 raise LogMoved(f"the log of {game_id} is not at {table.seq}") from error
             reason = stored.end_reason
         return table.voided(reason)
+
+    async def _append(self, append: Append) -> None:
+        try:
+            await self._store.append(append)
+        except Fenced:
+            self._metrics.append_fenced.inc()
+            raise
 
     async def dump(self, game_id: str) -> None:
         """The whole log to the structured log, so that a fault can be replayed."""
@@ -114,26 +143,24 @@ class GameLog:
             _log.error("game_fault_log", game_id=game_id, log=log)
 
 
-async def void_unread(store: GameStore, game_id: str, reason: str, now_ms: int) -> None:
+async def void_unread(store: GameStore, stored: StoredGame, reason: str, now_ms: int) -> None:
     """End a game as void whose log can't be followed.
 
-    All its players are told to be free, as nobody knows who was out.
+    It is ended as it is stored, so it must be owned already. All its players are told to be free, as nobody knows who was out.
 
     Raises:
         StoreConflict: somebody else got further with it.
         ServiceError: the store failed; may be called again.
     """
-    stored = await store.game(game_id)
-    if stored is None or stored.state == VOID:
-        return
     await store.append(
         Append(
-            game_id=game_id,
+            game_id=stored.game_id,
             expected_seq=stored.seq,
             facts=(game_voided(reason, _players_of(stored), now_ms),),
             ends_as=VOID,
             end_reason=reason,
             at_ms=now_ms,
+            epoch=stored.epoch,
         )
     )
 

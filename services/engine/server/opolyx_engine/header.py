@@ -81,6 +81,9 @@ class GameHeader:
     watchable: bool = True
     """Whether spectators may watch."""
 
+    rules: str = ""
+    """The fingerprint of the rules that it was started by, see `rules_fit.py`; empty in old games."""
+
     def seat_of(self, player_id: str) -> int | None:
         """The seat that an account holds; None without one."""
         if not player_id:
@@ -96,13 +99,15 @@ class GameHeader:
 
     def encode(self) -> bytes:
         """The stored form; equal headers have equal bytes."""
-        document = {
+        document: dict[str, object] = {
             "game_id": self.game_id,
             "ruleset": self.ruleset,
             "watchable": self.watchable,
             "options": self.options.given(),
             "seats": [_encode_holder(holder) for holder in self.holders],
         }
+        if self.rules:
+            document["rules"] = self.rules
         return json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
 
     @staticmethod
@@ -115,6 +120,7 @@ class GameHeader:
             holders=tuple(_decode_holder(seat) for seat in document["seats"]),
             options=HouseOptions(**document["options"]),
             watchable=document["watchable"],
+            rules=document.get("rules", ""),
         )
 
 

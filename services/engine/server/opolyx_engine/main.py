@@ -45,7 +45,13 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
     metrics = RpcMetrics()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_store(settings))
-        service = EngineService(settings, store, metrics=metrics, check_token=verifier.check)
+        service = EngineService(
+            settings,
+            store,
+            metrics=metrics,
+            check_token=verifier.check,
+            own_token=_token_for_replicas(settings),
+        )
         await _follow_revocations(stack, settings, revoked, service)
         await stack.enter_async_context(service.running())
         server = ServiceServer(
@@ -84,11 +90,22 @@ async def _follow_revocations(
     tasks.start(watch.run(), name="revocations")
 
 
+def _token_for_replicas(settings: EngineSettings) -> Callable[[], str]:
+    """The token for other replicas; empty without one, and then they learn later what is theirs."""
+    if not settings.replica_address:
+        return str
+    try:
+        return _own_token(settings)
+    except ValueError:
+        _log.warning("replicas_not_told", hint="set service_token or signing_keys_file")
+        return str
+
+
 def _own_token(settings: EngineSettings) -> Callable[[], str]:
     if given := given_token(settings):
         return given
     if settings.signing_keys_file is None:
-        raise ValueError("identity_address needs service_token or signing_keys_file")
+        raise ValueError("calls to others need service_token or signing_keys_file")
     signer = TokenSigner(
         settings.signing_keys_file, issuer=settings.issuer, audience=settings.audience
     )

@@ -182,6 +182,37 @@ class EngineMetrics:
             ("result",),
             registry=self.registry,
         )
+        self.append_fenced = Counter(
+            "opolyx_append_fenced",
+            "Appends refused because another replica has become the game's owner.",
+            registry=self.registry,
+        )
+        self.adopted = Counter(
+            "opolyx_games_adopted",
+            "Games taken over from a replica that died, or that had given them back.",
+            registry=self.registry,
+        )
+        self.handed_over = Counter(
+            "opolyx_games_handed_over",
+            "Games given to another replica by this one, which drains.",
+            registry=self.registry,
+        )
+        self.games_refused = Counter(
+            "opolyx_games_refused",
+            "Games not taken up because no replica that lives has their rules.",
+            ("reason",),
+            registry=self.registry,
+        )
+        self.owned_games = Gauge(
+            "opolyx_owned_games",
+            "Running games that are this replica's own: in memory, resting or held.",
+            registry=self.registry,
+        )
+        self.replicas_alive = Gauge(
+            "opolyx_replicas_alive",
+            "Replicas that live, this one too; 0 for an engine that has its store for itself.",
+            registry=self.registry,
+        )
         self._of_action: dict[str, Histogram] = {}
         self._of_outcome: dict[tuple[str, str], Counter] = {}
         self._show_known_labels()
@@ -212,6 +243,8 @@ class EngineMetrics:
             (self.streams_cut, ("token_revoked", "token_expired")),
             (self.watchdog_violations, INVARIANTS),
             (self.forwards, FORWARD_RESULTS),
+            (self.refusals, REASON_NAMES.values()),
+            (self.games_refused, ("rules",)),
         ):
             for value in values:
                 counter.labels(value)

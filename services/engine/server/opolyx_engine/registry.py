@@ -8,14 +8,17 @@ operator ends it as void.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import structlog
 
-from opolyx_engine.absent import HeldGame, RestingGame, UnreadableGames
+from opolyx_engine.absent import AbsentGames, HeldGame, Rest, RestingGame
+from opolyx_engine.arrivals import Arrival, Arrivals, Deliver, deliver_all
 from opolyx_engine.errors import (
+    GameElsewhere,
     game_conflict,
     game_fault,
     game_not_found,
@@ -26,8 +29,12 @@ from opolyx_engine.game_actor import GameActor, GameTools, Watcher
 from opolyx_engine.game_log import void_unread
 from opolyx_engine.header import GameHeader
 from opolyx_engine.loader import Loader
+from opolyx_engine.ownership.claims import Claims
+from opolyx_engine.ownership.given_game import Give, GivenGame
+from opolyx_engine.ownership.membership import Membership
 from opolyx_engine.record import Entry
 from opolyx_engine.returns import Returns
+from opolyx_engine.rules_fit import RulesFit
 from opolyx_engine.store.base import (
     RESERVED,
     RUNNING,
@@ -37,42 +44,39 @@ from opolyx_engine.store.base import (
     StoredGame,
 )
 from opolyx_engine.table import Table
-from opolyx_engine.timers import Alarm
-from opolyx_servicekit.errors import CallerError, ServiceError
+from opolyx_servicekit.errors import CallerError, FailedPrecondition, ServiceError
 
 _log = structlog.get_logger(__name__)
 
 _MOST_FINDS: Final = 5
-
-T = TypeVar("T")
-
-Deliver = Callable[[GameActor], None]
-
-
-class _Loading:
-    """A game on its way out of the store, and who waits for it."""
-
-    __slots__ = ("task", "waiting")
-
-    def __init__(self) -> None:
-        self.waiting: list[Deliver] = []
-        self.task: asyncio.Task[ServiceError | None]
+_LOOKS_AT_ONCE: Final = 100
 
 
 class Registry(Watcher):
-    """Finds games by id, starts their actors, lets go of them when they rest or end."""
+    """Finds games by id, starts their actors, lets go of them when they rest, end or move."""
 
-    def __init__(self, tools: GameTools) -> None:
-        """No game yet; `tools` are handed to every actor, with this registry as a watcher."""
+    def __init__(
+        self, tools: GameTools, claims: Claims, membership: Membership, fit: RulesFit
+    ) -> None:
+        """No game yet.
+
+        Args:
+            tools: handed to every actor, with this registry as a watcher.
+            claims: makes games this replica's own.
+            membership: which replica this is.
+            fit: the rules here.
+        """
         self._tools = tools
+        self._claims = claims
+        self._membership = membership
+        self._fit = fit
         self._loader = Loader(tools)
         self._running: dict[str, GameActor] = {}
-        self._resting: dict[str, RestingGame] = {}
-        self._held: dict[str, HeldGame] = {}
+        self._absent = AbsentGames(tools.timers, tools.metrics, tools.settings.finished_games_kept)
         self._ended: OrderedDict[str, GameActor] = OrderedDict()
-        self._unreadable = UnreadableGames(tools.settings.finished_games_kept)
-        self._loading: dict[str, _Loading] = {}
-        self._returns = Returns(self._took_up, tools.tasks, tools.settings.store_retry_ms / 1000)
+        self._arrivals = Arrivals(tools.tasks, tools.settings.drain_retry_ms)
+        self._returns = Returns(self.took_up, tools.tasks, tools.settings.store_retry_ms / 1000)
+        tools.metrics.owned_games.set_function(self._count)
 
     def running(self) -> list[GameActor]:
         """All games that run here."""
@@ -86,16 +90,20 @@ class Registry(Watcher):
         """The round of a running game, in memory or resting; 0 if that isn't known."""
         if game := self._running.get(game_id):
             return game.table.state.round
-        rested = self._resting.get(game_id)
+        rested = self._absent.resting.get(game_id)
         return rested.round if rested else 0
 
     def resting(self) -> dict[str, RestingGame]:
         """The resting games by id; not to be changed."""
-        return self._resting
+        return self._absent.resting
 
     def held(self) -> dict[str, HeldGame]:
         """The held games by id; not to be changed."""
-        return self._held
+        return self._absent.held
+
+    def refused(self) -> dict[str, str]:
+        """Rulesets of the games that no living replica has the rules of, by id."""
+        return self._claims.refused
 
     def coming(self) -> Collection[str]:
         """Ids of games that are to be taken up as soon as that can be done."""
@@ -108,7 +116,7 @@ class Registry(Watcher):
         keeps the others waiting.
         """
         for game_id in await self._tools.store.running():
-            if not await self._took_up(game_id):
+            if not await self.took_up(game_id):
                 self._returns.later(game_id)
 
     async def find(self, game_id: str) -> GameActor:
@@ -139,15 +147,17 @@ class Registry(Watcher):
             NotFound, FailedPrecondition, GameElsewhere, ServiceError: as `find`; `deliver` isn't
                 called.
         """
+        if not self._membership.certain:
+            await self._make_sure(game_id)
         if known := self._running.get(game_id) or self._ended.get(game_id):
             known.touch()
             deliver(known)
             return
-        if game_id in self._held or game_id in self._unreadable:
+        if self._absent.has_fault(game_id):
             raise game_fault(game_id)
-        loading = self._start_loading(game_id)
-        loading.waiting.append(deliver)
-        await self._loaded(loading)
+        arrival = self._arrivals.begin(game_id, partial(self._load, game_id))
+        arrival.waiting.append(deliver)
+        await self._arrivals.wait(arrival)
 
     async def create(self, header: GameHeader, secret: bytes) -> GameActor:
         """Start a reserved game; one that was started alike before is returned as it is.
@@ -157,9 +167,13 @@ class Registry(Watcher):
             GameElsewhere: it was started alike before, and another replica runs it.
             ServiceError: the store failed.
         """
-        work = self._create(header, secret)
+        work = self._create(replace(header, rules=self._fit.of(header.ruleset)), secret)
+        try:
+            task = self._tools.tasks.start(work, name=f"create {header.game_id[:64]}")
+        except RuntimeError:  # the server goes away
+            raise store_unavailable(self._tools.settings.drain_retry_ms) from None
         # A game that is stored must move, whether or not the caller waits until it is.
-        made = await asyncio.shield(self._start_task(work, f"create {header.game_id[:64]}"))
+        made = await asyncio.shield(task)
         if isinstance(made, ServiceError):
             raise made
         return made
@@ -172,20 +186,13 @@ class Registry(Watcher):
             GameElsewhere: another replica runs it.
             ServiceError: the store failed; the game may go on.
         """
-        if (life := self._unreadable.life(game_id)) is not None:
+        if (life := self._absent.unreadable.life(game_id)) is not None:
             return life
-        if game_id not in self._held:
-            game = await self.find(game_id)
-            return await game.end_as_void(reason)
-        now_ms = self._tools.clock.now_ms()
         try:
-            await void_unread(self._tools.store, game_id, reason, now_ms)
-        except StoreConflict:
-            self._forget_held(game_id)  # somebody else got further with it
-            raise store_unavailable(self._tools.settings.store_retry_ms) from None
-        self._forget_held(game_id)
-        self._unreadable.add(game_id, VOID)
-        return VOID
+            game = await self.find(game_id)
+        except FailedPrecondition:  # its log can't be followed, or not by the rules here
+            return await self._end_unread(game_id, reason)
+        return await game.end_as_void(reason)
 
     async def missed_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
         """See `Loader.missed_updates`."""
@@ -204,19 +211,28 @@ class Registry(Watcher):
 
     def rest(self, game: GameActor) -> bool:
         """Let a game rest, if nothing goes on in it; whether it does."""
-        due_ms = game.next_due_ms
+        table = game.table
+        rest = Rest(
+            table.header.ruleset,
+            table.seq,
+            table.state.round,
+            game.quiet_since_ms,
+            game.next_due_ms,
+        )
         if self._running.get(game.game_id) is not game or not game.rest():
             return False
-        alarm = Alarm(partial(self._returns.now, game.game_id))
-        ruleset, round_ = game.table.header.ruleset, game.table.state.round
-        self._resting[game.game_id] = RestingGame(
-            ruleset, game.table.seq, round_, game.quiet_since_ms, alarm
-        )
-        alarm.next_due_ms = due_ms
-        self._tools.timers.watch(alarm)
-        self._tools.metrics.evicted_games.labels(ruleset).inc()
+        self.let_rest(game.game_id, rest)
         self._tools.metrics.evictions.inc()
         return True
+
+    def let_rest(self, game_id: str, rest: Rest) -> None:
+        """Keep a game of this replica's that isn't in memory: it rests here from now on."""
+        if game_id not in self._running:
+            self._absent.rest(game_id, rest, partial(self._returns.now, game_id))
+
+    def come(self, game_id: str) -> None:
+        """Take a game up at once that is this replica's."""
+        self._returns.now(game_id)
 
     async def close(self) -> None:
         """Stop all actors; what they have answered for is stored."""
@@ -233,7 +249,7 @@ class Registry(Watcher):
         elif game.lost:
             self._returns.moved(game.game_id)
         elif game.broken:
-            self._hold(game.game_id, game.table.header.ruleset, game.table.seq)
+            self._absent.hold(game.game_id, game.table.header.ruleset, game.table.seq)
 
     def _keep_ended(self, game: GameActor) -> None:
         self._returns.forget(game.game_id)
@@ -241,29 +257,115 @@ class Registry(Watcher):
         while len(self._ended) > self._tools.settings.finished_games_kept:
             self._ended.popitem(last=False)
 
-    def _knows(self, game_id: str) -> bool:
-        known = (self._running, self._resting, self._ended, self._held, self._loading)
+    def knows(self, game_id: str) -> bool:
+        """Whether the game is here, in memory or not, or on its way here."""
+        known = (self._running, self._ended, self._absent, self._arrivals, self._returns.coming)
         return any(game_id in games for games in known)
+
+    def _count(self) -> int:
+        return len(self._running) + len(self._absent.resting) + len(self._absent.held)
 
     def _start(self, game: GameActor, waiting: Iterable[Deliver] = ()) -> GameActor:
         self._running[game.game_id] = game
         self._tools.metrics.active_games.labels(game.table.header.ruleset).inc()
-        _deliver_all(game, waiting)
+        deliver_all(game, waiting)
         self._tools.tasks.start(game.run(), name=f"game {game.game_id}")
         return game
 
-    async def _took_up(self, game_id: str) -> bool:
-        """Take a game up for its own sake; False if the store couldn't give it now."""
-        if game_id in self._running or game_id in self._held:
+    async def took_up(self, game_id: str) -> bool:
+        """Take a game up for its own sake; False if that can't be done now."""
+        if game_id in self._running or game_id in self._absent.held:
             return True
         try:
-            await self._loaded(self._start_loading(game_id))
-        except CallerError:
+            await self._arrivals.wait(self._arrivals.begin(game_id, partial(self._load, game_id)))
+        except (CallerError, GameElsewhere):
             return True  # held, which is logged, or gone
         except ServiceError as error:
             _log.warning("game_not_taken_up", game_id=game_id, error=str(error))
             return False
         return True
+
+    # Games that change hands.
+
+    async def hand_over(self, game_id: str, give: Give, wait_s: float) -> GivenGame | None:
+        """Run a game no longer and let `give` give it away; None if it stays or isn't here.
+
+        From the moment at which all that happened in it is stored, whoever asks for it waits, and
+        then meets it at the other replica, or here again if it stays.
+
+        Args:
+            game_id: the game.
+            give: gives it away.
+            wait_s: how long to wait for that moment, seconds.
+        """
+        given: list[GivenGame] = []
+        for _ in range(_MOST_FINDS):
+            mine = partial(self._give, game_id, give, wait_s, given)
+            arrival = self._arrivals.find(game_id)
+            try:
+                await self._arrivals.wait(arrival or self._arrivals.begin(game_id, mine))
+            except ServiceError as error:
+                if arrival is None and not isinstance(error, GameElsewhere):
+                    _log.warning("game_not_handed_over", game_id=game_id, error=str(error))
+            if arrival is None:
+                break
+        return given[0] if given else None
+
+    def here(self) -> list[str]:
+        """Ids of this replica's games, in memory, resting or held."""
+        return [*self._running, *self._absent.resting, *self._absent.held]
+
+    async def make_sure(self) -> None:
+        """Look at the owner of every game here, and let go of those that have another.
+
+        Raises:
+            ServiceError: the store failed; not all were looked at.
+        """
+        games = self.here()
+        for first in range(0, len(games), _LOOKS_AT_ONCE):
+            await asyncio.gather(*map(self._make_sure, games[first : first + _LOOKS_AT_ONCE]))
+
+    async def _make_sure(self, game_id: str) -> None:
+        """Let go of a game that has another owner."""
+        if game_id not in self._running and game_id not in self._absent:
+            return
+        stored = await self._tools.store.game(game_id)
+        game = self._running.get(game_id)
+        epoch = None if game is None else game.epoch
+        if stored is not None and self._claims.is_mine(stored, epoch):
+            return
+        self._absent.forget(game_id)
+        if game is not None and game.running:
+            game.let_go()
+            self._running.pop(game_id, None)
+            self._tools.metrics.active_games.labels(game.table.header.ruleset).dec()
+
+    async def _give(
+        self, game_id: str, give: Give, wait_s: float, given: list[GivenGame], arrival: Arrival
+    ) -> ServiceError | None:
+        game = self._running.get(game_id)
+        if game is not None:
+            try:
+                async with asyncio.timeout(wait_s):
+                    await game.leave()
+            except TimeoutError:  # its store is away; it goes on here
+                return None
+        elif game_id not in self._absent:
+            return None
+        try:
+            stored = await self._tools.store.game(game_id)
+            mine = stored is not None and self._claims.is_mine(stored)
+            replica = await give(stored) if mine and stored is not None else None
+        except ServiceError:
+            self._returns.later(game_id)
+            raise
+        if replica is None:
+            stays = game is None and not arrival.waiting
+            return None if stays else await self._load(game_id, arrival)
+        rested = self._absent.resting.get(game_id)
+        self._absent.forget(game_id)
+        given.append(GivenGame(game_id, replica, rested.rest() if rested else None))
+        return GameElsewhere(game_id, replica, self._tools.settings.store_retry_ms)
 
     # Starting games.
 
@@ -271,68 +373,48 @@ class Registry(Watcher):
         table, entry = Table.begin(header, secret, self._tools.clock.now_ms())
         try:
             stored = await self._store_start(header, entry)
-            if loading := self._loading.get(header.game_id):
-                await asyncio.wait([loading.task])  # it may have looked before the game was there
+            if arrival := self._arrivals.find(header.game_id):
+                await asyncio.wait([arrival.task])  # it may have looked before the game was there
             now = (stored.state, stored.seq, stored.started_ms)
-            if now != (RUNNING, 0, table.started_ms) or self._knows(header.game_id):
+            is_new = now == (RUNNING, 0, table.started_ms) and self._claims.is_mine(stored)
+            if not is_new or self.knows(header.game_id):
                 return await self.find(header.game_id)
-            return self._start(GameActor(table, self._tools))
+            return self._start(GameActor(table, self._tools, epoch=stored.epoch))
         except ServiceError as error:
             return error
 
     async def _store_start(self, header: GameHeader, entry: Entry) -> StoredGame:
-        encoded, game_id = header.encode(), header.game_id
+        game_id, me = header.game_id, self._membership.me.replica_id
         first = Append(game_id=game_id, expected_seq=-1, records=(entry.encode(),))
         try:
             stored = await self._tools.store.create(
-                game_id, header.ruleset, header.watchable, encoded, first
+                game_id, header.ruleset, header.watchable, header.encode(), first, me
             )
         except ServiceError:
             self._returns.later(game_id)  # it may be stored all the same
             raise
         if stored is None:
             raise no_reservation(game_id)
-        if stored.header != encoded:
+        if not _is_alike(stored.header, header):
             raise game_conflict(game_id)
         return stored
 
     # Taking up what is stored.
 
-    def _start_loading(self, game_id: str) -> _Loading:
-        """One loads for all who ask."""
-        if loading := self._loading.get(game_id):
-            return loading
-        loading = _Loading()
-        loading.task = self._start_task(self._load(game_id, loading), f"load {game_id[:64]}")
-        self._loading[game_id] = loading
-        return loading
-
-    def _start_task(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
-        try:
-            return self._tools.tasks.start(work, name=name)
-        except RuntimeError:  # the server goes away
-            raise store_unavailable(self._tools.settings.drain_retry_ms) from None
-
-    async def _loaded(self, loading: _Loading) -> None:
-        # Nobody's cancellation keeps the others from the game.
-        error = await asyncio.shield(loading.task)
-        if error is not None:
-            raise error
-
-    async def _load(self, game_id: str, loading: _Loading) -> ServiceError | None:
+    async def _load(self, game_id: str, arrival: Arrival) -> ServiceError | None:
         """Take up the game as its log has it, or say why there is none."""
+        stored = await self._tools.store.game(game_id)
+        if stored is None or stored.state == RESERVED:
+            return game_not_found(game_id)
         try:
-            stored = await self._tools.store.game(game_id)
-            if stored is None or stored.state == RESERVED:
-                return game_not_found(game_id)
-            await self._take_up_or_hold(stored, loading)
-        except ServiceError as error:
-            return error
-        finally:
-            del self._loading[game_id]
+            stored = await self._claims.own(stored)
+        except GameElsewhere:
+            self._absent.forget(game_id)
+            raise
+        await self._take_up_or_hold(stored, arrival)
         return None
 
-    async def _take_up_or_hold(self, stored: StoredGame, loading: _Loading) -> None:
+    async def _take_up_or_hold(self, stored: StoredGame, arrival: Arrival) -> None:
         """A game whose log can't be followed is held: nothing is lost if a later version can."""
         try:
             table, recent = await self._loader.load(stored)
@@ -341,53 +423,47 @@ class Registry(Watcher):
         except Exception as error:
             _log.exception("game_held", game_id=stored.game_id)
             self._tools.metrics.faults.inc()
-            self._hold_unread(stored)
+            self._absent.hold_unread(stored)
             raise game_fault(stored.game_id) from error
         # No await from here on: whoever waits meets the game before its clock acts.
-        rested = self._forget_resting(stored.game_id)
+        rested = self._absent.wake(stored.game_id)
         if stored.state != RUNNING:
             game = GameActor(table, self._tools, recent=recent)
             self._keep_ended(game)
-            _deliver_all(game, loading.waiting)
+            deliver_all(game, arrival.waiting)
             return
+        make = partial(GameActor, tools=self._tools, epoch=stored.epoch, recent=recent)
         if rested is not None and rested.seq == table.seq:
-            quiet_ms = None if loading.waiting else rested.quiet_since_ms
-            game = GameActor(table, self._tools, recent=recent, quiet_since_ms=quiet_ms)
+            game = make(table, quiet_since_ms=None if arrival.waiting else rested.quiet_since_ms)
         else:  # an outage, or somebody else had it (CLOCK-5)
             now_ms, grace_ms = self._tools.clock.now_ms(), self._tools.settings.restart_grace_ms
             graced = table.with_grace(now_ms, grace_ms)
-            moved = graced.clocks != table.clocks
-            game = GameActor(graced, self._tools, recent=recent, deadlines_moved=moved)
-        self._start(game, loading.waiting)
-
-    def _forget_resting(self, game_id: str) -> RestingGame | None:
-        rested = self._resting.pop(game_id, None)
-        if rested is not None:
-            rested.alarm.off()
-            self._tools.metrics.evicted_games.labels(rested.ruleset).dec()
-        return rested
+            game = make(graced, deadlines_moved=graced.clocks != table.clocks)
+        self._start(game, arrival.waiting)
 
     # Games that can't be followed.
 
-    def _hold_unread(self, stored: StoredGame) -> None:
-        self._forget_resting(stored.game_id)
-        if stored.state == RUNNING:
-            self._hold(stored.game_id, stored.ruleset, stored.seq)
-        else:
-            self._unreadable.add(stored.game_id, stored.state)
-
-    def _hold(self, game_id: str, ruleset: str, seq: int) -> None:
-        self._held[game_id] = HeldGame(ruleset, seq)
-        self._tools.metrics.held_games.set(len(self._held))
-
-    def _forget_held(self, game_id: str) -> None:
-        self._held.pop(game_id, None)
-        self._tools.metrics.held_games.set(len(self._held))
-
-
-def _deliver_all(game: GameActor, waiting: Iterable[Deliver]) -> None:
-    for deliver in waiting:
+    async def _end_unread(self, game_id: str, reason: str) -> int:
+        stored = await self._tools.store.game(game_id)
+        if stored is None or stored.state == RESERVED:
+            raise game_not_found(game_id)
+        stored = await self._claims.own_to_end(stored)
+        if stored.state != RUNNING:
+            return stored.state
         try:
-            deliver(game)
-        except Exception:  # who asked is at fault, not the game
-            _log.exception("delivery_failed", game_id=game.game_id)
+            await void_unread(self._tools.store, stored, reason, self._tools.clock.now_ms())
+        except StoreConflict:  # somebody else got further with it
+            self._absent.forget(game_id)
+            raise store_unavailable(self._tools.settings.store_retry_ms) from None
+        self._absent.forget(game_id)
+        self._claims.refused.pop(game_id, None)
+        self._absent.unreadable.add(game_id, VOID)
+        return VOID
+
+
+def _is_alike(stored: bytes, header: GameHeader) -> bool:
+    """Whether a game was started with these contents, by whatever version."""
+    try:
+        return replace(GameHeader.decode(stored), rules=header.rules) == header
+    except (ValueError, KeyError, TypeError):
+        return False

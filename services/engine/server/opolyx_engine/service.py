@@ -15,6 +15,10 @@ from opolyx_engine.game_actor import GameTools, Watcher
 from opolyx_engine.lives import Lives
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.new_games import NewGames
+from opolyx_engine.ownership.adoption import Adoption
+from opolyx_engine.ownership.claims import Claims
+from opolyx_engine.ownership.hand_over import HandOver
+from opolyx_engine.ownership.membership import Membership
 from opolyx_engine.registry import Registry
 from opolyx_engine.replay_file import ReplayPages
 from opolyx_engine.rpc.allocation import AllocationServicer
@@ -25,7 +29,9 @@ from opolyx_engine.rpc.operations import OperationsServicer
 from opolyx_engine.rpc.other_requests import CountedEntrance, OtherRequests
 from opolyx_engine.rpc.play import PlayStreams
 from opolyx_engine.rpc.reads import GameReads
+from opolyx_engine.rpc.replica_calls import ReplicaCalls
 from opolyx_engine.rpc.replica_channels import ReplicaChannels
+from opolyx_engine.rpc.replica_servicer import ReplicaServicer
 from opolyx_engine.rpc.service_handlers import (
     COUNTED_ELSEWHERE,
     ROLES,
@@ -34,6 +40,7 @@ from opolyx_engine.rpc.service_handlers import (
 )
 from opolyx_engine.rpc.streams import Streams
 from opolyx_engine.rpc.watch import WatchStreams
+from opolyx_engine.rules_fit import RulesFit
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import GameStore, TellsWaits
 from opolyx_engine.sweep import Sweep
@@ -48,6 +55,11 @@ from opolyx_servicekit.wall_clock import Clock, SystemClock
 
 def _nothing() -> None:
     """What happens on an operator's drain if nobody is to be told."""
+
+
+def _no_token() -> str:
+    """The own token of an engine that calls no others."""
+    return ""
 
 
 def _still_good(principal: Principal) -> None:
@@ -74,6 +86,8 @@ class EngineService:
         clock: Clock | None = None,
         metrics: RpcMetrics | None = None,
         check_token: Callable[[Principal], None] = _still_good,
+        own_token: Callable[[], str] = _no_token,
+        fit: RulesFit | None = None,
     ) -> None:
         """Put the parts together; nothing runs before `running`.
 
@@ -84,6 +98,8 @@ class EngineService:
             metrics: whose registry the engine's metrics join.
             check_token: raises `Unauthenticated` if the token of an open stream was revoked or has
                 expired; it is asked from time to time.
+            own_token: the token of a service for calls to other engines on the same store.
+            fit: the rules that are played here; those of this process if absent.
         """
         self._clock = clock or SystemClock()
         self.metrics = EngineMetrics(metrics.registry if metrics else None)
@@ -95,6 +111,9 @@ class EngineService:
         self._new_games = NewGames()
         self._bots = BotDriver(settings, self._clock)
         encoder = FrameEncoder(self._clock)
+        fit = fit or RulesFit()
+        self.membership = Membership(store, settings, self._clock, self.metrics, fit.fingerprints)
+        """This engine among those on the same store."""
         lives = Lives(self.metrics, self._clock)
         watchers: list[Watcher] = [self._facts, self._bots, lives]
         tools = GameTools(
@@ -106,8 +125,10 @@ class EngineService:
             settings=settings,
             watchers=watchers,
             tasks=TaskOwner("games"),
+            surely_mine=lambda: self.membership.certain,
         )
-        self.registry = Registry(tools)
+        claims = Claims(store, self.membership, settings, self.metrics)
+        self.registry = Registry(tools, claims, self.membership, fit)
         """The games."""
         watchers.append(self.registry)
         self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
@@ -116,6 +137,20 @@ class EngineService:
         """The open streams."""
         self.channels = ReplicaChannels(partial(open_channel, settings=settings))
         """The channels to the other replicas."""
+        calls = ReplicaCalls(self.channels.to, own_token)
+        self.membership.on_return = self.registry.make_sure
+        self.membership.on_heard = lambda: self.channels.keep(self.membership.known())
+        self._adoption = Adoption(
+            store,
+            self.membership,
+            self.registry.took_up,
+            self.registry.knows,
+            settings,
+            self._clock,
+        )
+        self._hand_over = HandOver(
+            self.registry, store, self.membership, calls.take_up, settings, self.metrics
+        )
         self._forwarding = Forwarding(self.channels, settings, self._clock, self.metrics)
         others = OtherRequests(settings, self.metrics, self._clock)
         entrance = CountedEntrance(self.registry, self._clock, self.metrics, others)
@@ -148,7 +183,7 @@ class EngineService:
         async with TaskOwner("engine") as tasks:
             tasks.start(self._timers.run(), name="timers")
             tasks.start(self._bots.run(), name="bots")
-            await self.registry.take_up_all()
+            await self._join(tasks)
             tasks.start(self._sweep.run(), name="sweep")
             tasks.start(self._watchdog.run(), name="watchdog")
             tasks.start(self.streams.watch_tokens(), name="tokens")
@@ -157,23 +192,41 @@ class EngineService:
             finally:
                 await self.drain()
                 await self.registry.close()
+                await self._hand_over.release()
                 await self.channels.close()
 
     def add_to(self, server: grpc.aio.Server) -> None:
         """Add the servicers to a server."""
-        servicers = (self._engine, self._allocation, self._operations)
+        replica = ReplicaServicer(self.registry)
+        servicers = (self._engine, self._allocation, self._operations, replica)
         add_services(server, servicers, self._forwarding)
 
     async def drain(self) -> None:
-        """Take nothing new and send every stream elsewhere; games go on until the end."""
-        self._leave()
+        """Take nothing new, hand the games over and send every stream elsewhere.
+
+        Games that no other engine takes go on until the end.
+        """
+        await self._leave()
         self._facts.close()
 
-    def _leave(self) -> int:
-        self._new_games.draining = True
-        return self.streams.drain()
+    async def _join(self, tasks: TaskOwner) -> None:
+        """Have a place among the engines on the store; one that is alone takes all its games up."""
+        if self.membership.alone:
+            await self.registry.take_up_all()
+            return
+        await self.membership.beat()
+        tasks.start(self.membership.run(), name="heartbeat")
+        tasks.start(self._adoption.run(), name="adoption")
 
-    def _drain_for_operator(self) -> int:
+    async def _leave(self) -> int:
+        self._new_games.draining = True
+        try:  # streams meet the games where they are then
+            await self._hand_over.run()
+        finally:
+            streams = self.streams.drain()
+        return streams
+
+    async def _drain_for_operator(self) -> int:
         """As `drain`, but the other services hear of what still happens here."""
         self.on_operator_drain()
-        return self._leave()
+        return await self._leave()

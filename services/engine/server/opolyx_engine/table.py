@@ -107,7 +107,7 @@ class Table:
         fixed = replay_header(header, commitment, at_ms)
         state = fixed.start(recording)
         line = replay.make_record(
-            replay.first_digest(fixed),
+            replay.first_digest(fixed, secret),
             seq=0,
             at_unix_ms=at_ms,
             action=(),
@@ -192,8 +192,8 @@ class Table:
             if holder.player_id and not self.state.out_order[seat]
         ]
 
-    def append_of(self, step: Step, *, with_snapshot: bool) -> Append:
-        """What the store must take for `step`: its record, and the facts it makes."""
+    def append_of(self, step: Step, *, with_snapshot: bool, epoch: int = 0) -> Append:
+        """What the store must take for `step` of the owner: its record, and the facts it makes."""
         snapshot = self.after(step).to_snapshot() if with_snapshot else None
         over = step.state.over
         return Append(
@@ -204,6 +204,7 @@ class Table:
             snapshot=snapshot,
             ends_as=FINISHED if over else RUNNING,
             at_ms=step.entry.at_ms if over else 0,
+            epoch=epoch,
         )
 
     def _facts(self, step: Step) -> list[NewFact]:

@@ -1,6 +1,6 @@
 """OperationsService: what operators see of this engine, and how they steer it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
 from opolyx.engine.v1 import decision_pb2, engine_service_pb2
@@ -39,7 +39,7 @@ class OperationsServicer(OperationsServiceServicer):
         settings: EngineSettings,
         clock: Clock,
         new_games: NewGames,
-        drain: Callable[[], int],
+        drain: Callable[[], Awaitable[int]],
     ) -> None:
         """Look at `registry`; `drain` drains the engine and returns how many streams were told."""
         self._registry = registry
@@ -105,7 +105,7 @@ class OperationsServicer(OperationsServiceServicer):
 
     async def Drain(self, request: pb.DrainRequest, context: Any) -> pb.DrainResponse:
         """Send every stream elsewhere."""
-        return pb.DrainResponse(streams=self._drain())
+        return pb.DrainResponse(streams=await self._drain())
 
     def _places(self) -> dict[str, pb.GamePlace.ValueType]:
         """Where each running game is; a game that is on its way in counts as that alone."""

@@ -14,6 +14,7 @@ from opolyx.engine.v1 import (
     allocation_service_pb2,
     engine_service_pb2,
     operations_service_pb2,
+    replica_service_pb2,
 )
 from opolyx_engine.rpc.forwarding import Forwarding
 from opolyx_servicekit.access import methods_of
@@ -21,19 +22,28 @@ from opolyx_servicekit.access import methods_of
 ENGINE: Final = engine_service_pb2.DESCRIPTOR.services_by_name["EngineService"]
 ALLOCATION: Final = allocation_service_pb2.DESCRIPTOR.services_by_name["AllocationService"]
 OPERATIONS: Final = operations_service_pb2.DESCRIPTOR.services_by_name["OperationsService"]
+REPLICA: Final = replica_service_pb2.DESCRIPTOR.services_by_name["ReplicaService"]
 
-SERVICE_NAMES: Final = (ENGINE.full_name, ALLOCATION.full_name, OPERATIONS.full_name)
+_MODULES: Final = (
+    (ENGINE, engine_service_pb2),
+    (ALLOCATION, allocation_service_pb2),
+    (OPERATIONS, operations_service_pb2),
+    (REPLICA, replica_service_pb2),
+)
+SERVICE_NAMES: Final = tuple(service.full_name for service, _ in _MODULES)
 """Full names, for health and reflection."""
 
 _CLIENTS: Final = frozenset({"player", "bot", "operator"})
 _SERVICES: Final = frozenset({"service", "operator"})
 _OPERATORS: Final = frozenset({"operator"})
+_PEERS: Final = frozenset({"service"})
 
 ROLES: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(methods_of(ENGINE), _CLIENTS),
     f"/{ENGINE.full_name}/GetGame": _CLIENTS | _SERVICES,
     **dict.fromkeys(methods_of(ALLOCATION), _SERVICES),
     **dict.fromkeys(methods_of(OPERATIONS), _OPERATORS),
+    **dict.fromkeys(methods_of(REPLICA), _PEERS),
 }
 """Which roles may call what; everything else is denied."""
 
@@ -42,23 +52,18 @@ COUNTED_ELSEWHERE: Final = frozenset(
 )
 """Methods with a budget of their own, so that who reads too much can still play."""
 
-_MODULES: Final = (
-    (ENGINE, engine_service_pb2),
-    (ALLOCATION, allocation_service_pb2),
-    (OPERATIONS, operations_service_pb2),
-)
 _AS_BYTES: Final = frozenset({f"/{ENGINE.full_name}/Play", f"/{ENGINE.full_name}/WatchGame"})
 
 
 def add_services(
-    server: grpc.aio.Server, servicers: tuple[Any, Any, Any], forwarding: Forwarding
+    server: grpc.aio.Server, servicers: tuple[Any, Any, Any, Any], forwarding: Forwarding
 ) -> None:
     """Add the servicers.
 
     Args:
         server: the server.
-        servicers: those of EngineService, whose streams write bytes, of AllocationService and of
-            OperationsService; each has a method for every RPC.
+        servicers: those of EngineService, whose streams write bytes, of AllocationService, of
+            OperationsService and of ReplicaService; each has a method for every RPC.
         forwarding: takes single calls to the owners of their games.
     """
     for (service, module), servicer in zip(_MODULES, servicers, strict=True):

@@ -59,8 +59,11 @@ class OwnerStore(Protocol):
         """Note that a replica lives, for so many milliseconds, and tell who else does."""
         ...
 
-    async def leave(self, replica_id: str) -> None:
-        """Forget a replica: it goes away, or is dead and owns nothing any more."""
+    async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:
+        """Forget a replica: it goes away, or is dead and owns nothing any more.
+
+        With `if_dead`, one that lives again isn't forgotten.
+        """
         ...
 
 

@@ -48,15 +48,16 @@ class RedisOwners:
 
     async def owned_by(self, owner: str, wanted: Callable[[str], bool]) -> list[str]:
         """Running games of an owner; the set of its games forgets those that aren't."""
-        hints = await self._link.call("SMEMBERS", owned_key(owner))
-        ids = sorted(filter(wanted, (hint.decode() for hint in hints)))
+        hints = list(await self._link.call("SMEMBERS", owned_key(owner)))
         found: list[str] = []
-        for first in range(0, len(ids), _PAGE):
-            page = ids[first : first + _PAGE]
+        for first in range(0, len(hints), _PAGE):
+            ids = [hint.decode() for hint in hints[first : first + _PAGE]]
+            page = list(filter(wanted, ids))
             owned = await self._owned(page, lambda found_owner: found_owner == owner)
             found += owned
             if stale := set(page) - set(owned):
                 await self._link.call("SREM", owned_key(owner), *stale)
+            await asyncio.sleep(0)  # also if nothing of the page was wanted
         return found
 
     async def strays(self, owners: Collection[str]) -> list[str]:
@@ -85,9 +86,9 @@ class RedisOwners:
             dead=tuple(replica_id.decode() for replica_id, alive, _ in found if not alive),
         )
 
-    async def leave(self, replica_id: str) -> None:
+    async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:
         """Forget a replica."""
-        await self._link.run(LEAVE, (REPLICAS, ABOUT_REPLICAS), (replica_id,))
+        await self._link.run(LEAVE, (REPLICAS, ABOUT_REPLICAS), (replica_id, int(if_dead)))
 
     async def _owned(self, game_ids: list[str], is_theirs: Callable[[str], bool]) -> list[str]:
         """Those of the games that run and whose owner is one of theirs."""

@@ -241,7 +241,11 @@ return found
 LEAVE: Final = Script(
     "leave",
     """
--- KEYS: alive, about. ARGV: replica.
+-- KEYS: alive, about. ARGV: replica, whether only if it is dead.
+if ARGV[2] == '1' then
+    local time, dead = redis.call('TIME'), redis.call('ZSCORE', KEYS[1], ARGV[1])
+    if dead and tonumber(dead) > time[1] * 1000 + time[2] / 1000 then return 0 end
+end
 redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return 1

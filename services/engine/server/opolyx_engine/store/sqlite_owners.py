@@ -10,6 +10,7 @@ from opolyx_engine.store.base import RUNNING
 from opolyx_engine.store.owners import RollCall, decode_replica, encode_replica
 from opolyx_servicekit.sqlite_file import SqliteFile
 
+_FOR_EVER_MS: Final = 1 << 62
 OWNERS: Final = """
     ALTER TABLE engine_games ADD COLUMN owner TEXT NOT NULL DEFAULT '';
     ALTER TABLE engine_games ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
@@ -45,11 +46,15 @@ class SqliteOwners:
         """Note that a replica lives."""
         return await self._file.write(lambda db: _beat(db, replica, ttl_ms))
 
-    async def leave(self, replica_id: str) -> None:
+    async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:
         """Forget a replica."""
+        until_ms = _now_ms() if if_dead else _FOR_EVER_MS
 
         def forget(db: sqlite3.Connection) -> None:
-            db.execute("DELETE FROM engine_replicas WHERE replica_id = ?", (replica_id,))
+            db.execute(
+                "DELETE FROM engine_replicas WHERE replica_id = ? AND dead_ms <= ?",
+                (replica_id, until_ms),
+            )
 
         await self._file.write(forget)
 
@@ -81,7 +86,7 @@ def _claim(db: sqlite3.Connection, game_id: str, epoch: int, owner: str) -> int 
 
 
 def _beat(db: sqlite3.Connection, replica: Replica, ttl_ms: int) -> RollCall:
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = _now_ms()
     db.execute(
         "INSERT OR REPLACE INTO engine_replicas (replica_id, dead_ms, about) VALUES (?, ?, ?)",
         (replica.replica_id, now_ms + ttl_ms, encode_replica(replica)),
@@ -93,3 +98,8 @@ def _beat(db: sqlite3.Connection, replica: Replica, ttl_ms: int) -> RollCall:
         living=tuple(decode_replica(each, about) for each, alive, about in rows if alive),
         dead=tuple(str(each) for each, alive, _ in rows if not alive),
     )
+
+
+def _now_ms() -> int:
+    """The time of this machine, on which all are that share a file."""
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,1 @@
+"""Which replica runs which game: who lives, whose a game is, and how it changes hands."""

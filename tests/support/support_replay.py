@@ -61,7 +61,11 @@ def record_game(
     players = Players(len(header.seats), seed)
     state = header.start(chance)
     record = make_record(
-        first_digest(header), seq=0, at_unix_ms=_STARTED, action=(), draws=tuple(chance.take())
+        first_digest(header, secret),
+        seq=0,
+        at_unix_ms=_STARTED,
+        action=(),
+        draws=tuple(chance.take()),
     )
     lines = [header_line(header), record_line(record)]
     while not state.over and steps != record.seq:

@@ -119,7 +119,7 @@ class GameRecord:
         chance = RecordingChance(SeededChance(self.header.game_key(self.secret)))
         events: Log = []
         state = self.header.start(chance, events)
-        digest, records = replay.first_digest(self.header), []
+        digest, records = replay.first_digest(self.header, self.secret), []
         for seq, (at_ms, action) in enumerate([(self.header.started_unix_ms, ()), *self.steps]):
             if seq:
                 events = engine.apply(state, action, chance)

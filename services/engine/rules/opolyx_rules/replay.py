@@ -12,7 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from opolyx_rules.chance import (
+    DECK,
     Chance,
+    RecordedChance,
+    RecordingChance,
     derive_game_key,
 )
 from opolyx_rules.editions import get_ruleset
@@ -22,7 +25,7 @@ from opolyx_rules.mechanics.ending import Result
 from opolyx_rules.ruleset import Ruleset
 from opolyx_rules.state import State
 
-FORMAT: Final = "opolyx-replay/1"
+FORMAT: Final = "opolyx-replay/2"
 
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)
 
@@ -142,9 +145,54 @@ def header_line(header: Header) -> bytes:
     return canonical_line({"format": FORMAT, **asdict(header)})
 
 
-def first_digest(header: Header) -> bytes:
-    """The running digest before record 0: SHA-256 of the header line."""
-    return hashlib.sha256(header_line(header)).digest()
+def first_digest(header: Header, secret: bytes) -> bytes:
+    """The running digest before record 0: SHA-256 of the header line and the server's secret.
+
+    Without the secret in it, who sees a digest of a running game could try the orders of its deck
+    until one leads there: once six of 16 cards were seen, the others have 3.6 million.
+    """
+    return hashlib.sha256(header_line(header) + secret).digest()
+
+
+def known_start(header: Header, draws: tuple[int, ...], seen: int) -> tuple[int, ...]:
+    """The draws of record 0 as they may be shown while the game runs.
+
+    Args:
+        header: The game's.
+        draws: What chance gave at its start.
+        seen: How many cards were turned up since.
+
+    Returns:
+        Draws that lay the cards seen where they lay, and the others behind them by their numbers.
+    """
+    if not header.rules().deck_shuffled:
+        return draws
+    deck = header.start(RecordedChance(list(draws))).deck
+    dealt = _Dealt(RecordedChance(list(draws)), deck[:seen] + sorted(deck[seen:]))
+    recording = RecordingChance(dealt)
+    header.start(recording)
+    return tuple(recording.drawn)
+
+
+class _Dealt(Chance):
+    """Recorded chance, but for a deck that comes to lie in another order."""
+
+    __slots__ = ("_deck", "_lying", "_source")
+
+    def __init__(self, source: Chance, deck: list[int]) -> None:
+        self._source = source
+        self._deck = deck
+        self._lying = sorted(deck)
+
+    def draw(self, label: int, sides: int) -> int:
+        """See `Chance.draw`; for the deck, the place of the card that belongs on top of the rest."""
+        value = self._source.draw(label, sides)
+        if label != DECK:
+            return value
+        top, lying = sides - 1, self._lying
+        other = lying.index(self._deck[top])
+        lying[top], lying[other] = lying[other], lying[top]
+        return other
 
 
 def make_record(

@@ -31,6 +31,8 @@ from opolyx_rules.replay import (
 from opolyx_rules.state import State
 from opolyx_rules.views import state_digest
 
+_DIGEST_BYTES = 32
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -97,7 +99,7 @@ class _Verification:
         footer = self._read_footer()
         secret = self._secret(header, footer)
         source = SeededChance(header.game_key(secret)) if self._complete else None
-        self._digest = first_digest(header)
+        self._digest = first_digest(header, secret) if self._complete else b""
         state: State | None = None
         for seq, line in enumerate(self._lines[1:-2]):
             state = self._step(header, state, seq, line, source)
@@ -195,6 +197,8 @@ class _Verification:
                 **{**values, "action": tuple(values["action"]), "draws": tuple(values["draws"])}
             )
             canonical = record_line(record)
+            if not seq and not self._complete:  # what it follows from is known with the secret only
+                return self._first_of_partial(record, canonical, line)
             expected = make_record(
                 self._digest,
                 seq=seq,
@@ -210,6 +214,15 @@ class _Verification:
             raise _Mismatch("its record is not in canonical form", seq)
         if record != expected:
             raise _Mismatch("its record does not have the digest of what it holds", seq)
+        return record
+
+    def _first_of_partial(self, record: Record, canonical: bytes, line: bytes) -> Record:
+        """Record 0 of a running game: its digest can't be recomputed, and its deck isn't the real one."""
+        numbers = (record.seq, record.at_unix_ms, *record.action, *record.draws)
+        if canonical != line + b"\n" or not all([type(value) is int for value in numbers]):
+            raise _Mismatch("its record is not in canonical form", 0)
+        if record.seq != 0 or len(bytes.fromhex(record.log_digest)) != _DIGEST_BYTES:
+            raise _Mismatch("its record does not have a digest", 0)
         return record
 
     def _check_footer(self, footer: dict[str, object], secret: bytes, state: State | None) -> None:

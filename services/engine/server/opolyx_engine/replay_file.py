@@ -1,20 +1,22 @@
 """The replay file of a game, page by page from the stored records."""
 
 import re
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 from typing import Final
 
 from opolyx_engine.errors import game_fault, game_not_found, invalid_field
 from opolyx_engine.header import GameHeader
 from opolyx_engine.record import Entry, replay_line
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.base import FINISHED, GameStore, StoredGame
+from opolyx_engine.store.base import FINISHED, GameStore, Record, StoredGame
 from opolyx_engine.table import Table, replay_header
 from opolyx_rules import replay
 from opolyx_rules.chance import commitment_of
 from opolyx_rules.engine import result
 
 _BATCH: Final = 500
+_MOST_REMEMBERED: Final = 1_000
 _TOKEN: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 
@@ -41,6 +43,7 @@ class ReplayPages:
     def __init__(self, store: GameStore, settings: EngineSettings) -> None:
         """Read from `store`."""
         self._store = store
+        self._seen: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._size = settings.replay_chunk_bytes
 
     async def page(self, game_id: str, token: str) -> Page:
@@ -69,6 +72,8 @@ class ReplayPages:
                 if size >= self._size:
                     break
                 line = replay_line(record)
+                if record.seq == 0 and stored.state != FINISHED:
+                    line = await self._known_start(stored, record, last_seq)
                 lines.append(line)
                 size += len(line)
                 next_seq = record.seq + 1
@@ -78,6 +83,42 @@ class ReplayPages:
             return Page(b"".join(lines), f"{next_seq}-{last_seq}", complete)
         lines.append(await self._footer(stored, last_seq, digest, complete))
         return Page(b"".join(lines), "", complete)
+
+    async def _known_start(self, stored: StoredGame, record: Record, last_seq: int) -> bytes:
+        """The line of record 0 while the rest of the deck is nobody's to know."""
+        header = GameHeader.decode(stored.header)
+        fixed = replay_header(header, commitment_of(stored.secret), stored.started_ms)
+        line = Entry.decode(record).line
+        seen = await self._cards_seen(stored, last_seq)
+        return replay.record_line(replace(line, draws=replay.known_start(fixed, line.draws, seen)))
+
+    async def _cards_seen(self, stored: StoredGame, last_seq: int) -> int:
+        """How many cards of the deck were turned up by the record `last_seq`.
+
+        Only the log knows, as the deck is used round and round; it is followed until all were seen,
+        which takes some hundred records at most, and what was found is remembered.
+        """
+        header = GameHeader.decode(stored.header)
+        table, _ = Table.begin(header, stored.secret, stored.started_ms)
+        cards = len(table.state.deck)
+        known_seq, seen = self._seen.get(stored.game_id, (-1, 0))
+        if known_seq == last_seq or (seen == cards and known_seq <= last_seq):
+            return seen
+        seen = 0
+        while table.seq < last_seq and seen < cards:
+            limit = min(_BATCH, last_seq - table.seq)
+            records = await self._store.records(stored.game_id, table.seq, limit)
+            if not records:
+                raise game_fault(stored.game_id)
+            for record in records:
+                before = table.state.deck_at
+                table = table.after(table.replayed(Entry.decode(record)))
+                seen = min(cards, seen + (table.state.deck_at - before) % cards)
+        self._seen[stored.game_id] = table.seq, seen
+        self._seen.move_to_end(stored.game_id)
+        if len(self._seen) > _MOST_REMEMBERED:
+            self._seen.popitem(last=False)
+        return seen
 
     async def _footer(
         self, stored: StoredGame, last_seq: int, digest: str, complete: bool

@@ -147,7 +147,7 @@ def test_the_command_takes_a_language(capsys: Output) -> None:
     assert 0 == run("fortune@full", "--lang", "zh-Hant")
 
     lines = capsys.readouterr().out.splitlines()
-    assert "fortune@full\t2、3、4、5或6 人" == lines[0]
+    assert "fortune@full\t2、3、4、5 或 6 人" == lines[0]
     assert "TABLE-7\t每人從起點出發，持有 1,500萬，沒有地產。" in lines
     assert "欄位\t數值\t說明" in lines
 
@@ -176,4 +176,4 @@ def test_json_tells_in_the_language_with_the_same_values(capsys: Output) -> None
 def test_differences_have_a_head_in_the_language(capsys: Output) -> None:
     assert 0 == run("--diff", "classic@full", "fortune@full", "--lang", "id")
 
-    assert "isian\tclassic@full\tfortune@full\tarti" == capsys.readouterr().out.splitlines()[0]
+    assert "setelan\tclassic@full\tfortune@full\tarti" == capsys.readouterr().out.splitlines()[0]

@@ -224,7 +224,7 @@ def test_no_name_of_a_player_chooses_a_text() -> None:
 
 @pytest.mark.parametrize(
     ("language", "expected"),
-    [("en", "2, 3 or 4"), ("id", "2, 3 atau 4"), ("zh-Hant", "2、3或4"), ("hi", "2, 3 या 4")],
+    [("en", "2, 3 or 4"), ("id", "2, 3 atau 4"), ("zh-Hant", "2、3 或 4"), ("hi", "2, 3 या 4")],
 )
 def test_several_things_are_listed(language: str, expected: str) -> None:
     assert expected == table(language).any_of(["2", "3", "4"])

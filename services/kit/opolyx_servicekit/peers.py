@@ -26,6 +26,11 @@ _OPTIONS: Final = (
     ("grpc.http2.ping_timeout_ms", 10_000),  # alone counts while another ping is under way
     ("grpc.http2.max_pings_without_data", 0),  # facts may be quiet for long
     ("grpc.max_receive_message_length", 16 << 20),
+    # A peer that was away is found again soon; by itself gRPC waits for up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 2_000),  # is how long one attempt may take
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+    ("grpc.use_local_subchannel_pool", 1),  # no channel inherits the back-off of another
 )
 
 
@@ -46,12 +51,13 @@ class PeerSettings(ServiceSettings):
     environment, or out of the file that `..._SERVICE_TOKEN_FILE` names, read again as it changes."""
 
 
-def open_channel(address: str, settings: PeerSettings) -> grpc.aio.Channel:
+def open_channel(address: str, settings: PeerSettings, *, name: str = "") -> grpc.aio.Channel:
     """A channel to a service, for the caller to close.
 
     Args:
         address: host and port; nothing needs to be there yet.
         settings: what both sides prove themselves by; plaintext without an authority.
+        name: what the service's certificate must name; the host of the address if empty.
 
     Raises:
         OSError: a file can't be read.
@@ -65,12 +71,15 @@ def open_channel(address: str, settings: PeerSettings) -> grpc.aio.Channel:
         if cert is not None:
             raise ValueError("peer_cert_file needs peer_ca_file")
         return grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=between)
+    named = (("grpc.ssl_target_name_override", name),) if name else ()
     credentials = grpc.ssl_channel_credentials(
         ca.read_bytes(),
         key.read_bytes() if key else None,
         cert.read_bytes() if cert else None,
     )
-    return grpc.aio.secure_channel(address, credentials, options=_OPTIONS, interceptors=between)
+    return grpc.aio.secure_channel(
+        address, credentials, options=(*_OPTIONS, *named), interceptors=between
+    )
 
 
 def given_token(settings: PeerSettings) -> Callable[[], str] | None:

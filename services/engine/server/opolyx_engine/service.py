@@ -135,7 +135,9 @@ class EngineService:
         self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
-        self.channels = ReplicaChannels(partial(open_channel, settings=settings))
+        self.channels = ReplicaChannels(
+            partial(open_channel, settings=settings, name=settings.replica_name)
+        )
         """The channels to the other replicas."""
         calls = ReplicaCalls(self.channels.to, own_token)
         self.membership.on_return = self.registry.make_sure

@@ -132,6 +132,10 @@ class EngineSettings(PeerSettings):
     """Host and port that other engines on the same store reach this one by. Empty for an engine that
     has its store for itself: it takes every game, and knows of no others."""
 
+    replica_name: str = ""
+    """What the certificates of the other engines name, where they don't name their `replica_address`:
+    pods have one certificate, and addresses that nobody knows beforehand."""
+
     heartbeat_ms: int = Field(default=2_000, ge=10)
     """How often an engine with a `replica_address` says that it lives, milliseconds."""
 

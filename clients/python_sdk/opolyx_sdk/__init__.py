@@ -184,7 +184,7 @@ _MODULES: Final = {
 }
 """Where each public name is defined: by module, its names."""
 
-_SUBMODULES: Final = ("board", "enums", "metrics", "names", "oversight", "text")
+_SUBMODULES: Final = ("board", "enums", "messages", "metrics", "names", "oversight", "text")
 """Public modules without a name above."""
 
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names.split()}

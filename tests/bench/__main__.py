@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+import bench_audit
 import bench_idle_streams
 import bench_leaderboards
 import bench_rooms
@@ -138,6 +139,8 @@ def main() -> None:
         bench_rooms.run(quick=chosen.quick)
     if chosen.only in "leaderboards":
         bench_leaderboards.run(quick=chosen.quick)
+    if chosen.only == "audit":  # minutes of its own, so only when it is asked for
+        bench_audit.run(quick=chosen.quick)
     if chosen.only in "stores":
         bench_stores.run(quick=chosen.quick)
     if chosen.only in "idle streams":

@@ -105,7 +105,7 @@ async def _measured(title: str, store: Store, players: int, calls: int) -> int:
         assert page is not None
         assert ROWS == len(page.rows)
 
-    games = (_game(number, chance, players) for number in range(sys.maxsize))
+    games = (game_of_four(number, chance, players) for number in range(sys.maxsize))
 
     async def settle() -> None:
         await store.apply([next(games)], now_ms=0)
@@ -207,7 +207,8 @@ def _player(number: int) -> str:
     return f"p_{number:026d}"
 
 
-def _game(number: int, chance: random.Random, players: int) -> Delivery:
+def game_of_four(number: int, chance: random.Random, players: int) -> Delivery:
+    """The fact that four of the players have finished a game."""
     chosen = chance.sample(range(players), 4)
     game = FinishedGame(
         game_id=f"g_{number}",

@@ -29,7 +29,7 @@ from opolyx_progression.store.base import (
     StoredStanding,
 )
 from opolyx_progression.store.redis_forms import DEAD_LETTERS, STATE, done_key, game_key
-from opolyx_progression.store.redis_ledger import Batch, Command, Loaded
+from opolyx_progression.store.redis_ledger import Batch, Command, Loaded, keys_of
 from opolyx_progression.store.redis_scripts import CHANGE
 from opolyx_servicekit.errors import StoreBusy
 from opolyx_servicekit.redis_link import RedisLink, Value
@@ -210,7 +210,7 @@ class RedisStore(Store):
         arguments: list[Value] = [field, expected, token, _REMEMBERED_S]
         for command in commands:
             arguments += (len(command), *command)
-        keys = dict.fromkeys(str(command[1]) for command in commands)
+        keys = dict.fromkeys(str(key) for command in commands for key in keys_of(command))
         return bool(await self._link.run(CHANGE, (STATE, done_key(token), *keys), arguments))
 
     async def _number(self, field: str) -> int:

@@ -122,7 +122,7 @@ def test_no_text_is_left_over(language: str) -> None:
 @EVERY_LANGUAGE
 def test_no_text_is_empty_or_has_space_around_it(language: str) -> None:
     texts = source(language)
-    joining = {"list.separator", "list.last", "list.colon"}
+    joining = {"list.separator", "list.last", "list.colon", "list.semicolon"}
 
     assert [key for key, text in texts.items() if not text.strip()] == []
     assert [key for key, text in texts.items() if text != text.strip() and key not in joining] == []

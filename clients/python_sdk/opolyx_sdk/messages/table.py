@@ -108,6 +108,10 @@ class Table:
         """Several things, one behind the other."""
         return self.text("list.separator").join(items)
 
+    def headed(self, head: str, what: str) -> str:
+        """A heading and what stands behind it: "Cash: 5k"."""
+        return f"{head}{self.text('list.colon')}{what}"
+
     def any_of(self, items: Sequence[str]) -> str:
         """Several things of which it is one: 2, 3 or 4."""
         if len(items) < 2:

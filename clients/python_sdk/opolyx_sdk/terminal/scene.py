@@ -253,7 +253,7 @@ class Scene:
         lines += [Text(f" {line.plain}", style="bold") for line in self._going_on(width - 2)]
         title = square_title(self.cursor, table)
         about = about_square(self.cursor, view, table)
-        looked = f"{title}: {about}" if about else title
+        looked = table.headed(title, about) if about else title
         lines += [Text(f" {line.plain}", style="italic") for line in wrapped(looked, width - 2)[:2]]
         room = height - len(lines)
         told = self._tail(width - 2, room)
@@ -310,7 +310,7 @@ class Scene:
         decision = self.hand.decision
         if decision is not None:
             phase = self.table.text(f"phase.{decision.phase.name.lower()}")
-            left = f" {self.table.text('screen.your_turn')}: {phase}"
+            left = f" {self.table.headed(self.table.text('screen.your_turn'), phase)}"
             urgent = decision.time_left(now) < _URGENT_S
             style = "bold black on #ff7f3f" if urgent else "bold black on #56b4e9"
             title = Text(beside(left, f"{self._clock(decision, now)} ", width), style=style)
@@ -357,7 +357,7 @@ class Scene:
             if decision.amount_owed > cash:
                 missing = table.money(decision.amount_owed - cash)
                 told.append(table.text("screen.payment.short", amount=missing))
-            lines.append("; ".join(told))
+            lines.append(table.text("list.semicolon").join(told))
         return [Text(f" {fitted(line, width - 2)}", style="bold") for line in lines if line]
 
     def _menu(self, entries: Sequence[Entry], width: int, room: int) -> Painting:

@@ -66,7 +66,7 @@ class OffersDialog(Dialog):
         ):
             parts = [square_title(square, table) for square in squares]
             parts += [table.money(cash)] if cash else []
-            what = ", ".join(parts) or table.text("screen.trade.nothing")
+            what = table.listed(parts) or table.text("screen.trade.nothing")
             lines += wrapped(table.text(key, what=what), width)
         verdict = self._verdicts.get(trade)
         if verdict is not None and (verdict.give_value or verdict.want_value):

@@ -26,7 +26,7 @@ class WagerDialog(Dialog):
 
     def rows(self, table: Table, width: int, height: int) -> Sequence[Row]:
         """See `Dialog`."""
-        chosen = ", ".join(map(str, sorted(self._chosen)))
+        chosen = table.listed(map(str, sorted(self._chosen)))
         told = (
             table.text("screen.wager.chosen", numbers=chosen)
             if chosen

@@ -15,7 +15,7 @@ FORMAT = "opolyx-game/1"
 def text_lines(tape: Tape, table: Table) -> Iterator[str]:
     """The game in sentences: who played, each round, how it ended."""
     yield f"{tape.info.game_id} · {tape.info.ruleset}"
-    yield ", ".join(table.who(seat.seat) for seat in tape.info.seats)
+    yield table.listed(table.who(seat.seat) for seat in tape.info.seats)
     for update in tape.updates:
         yield from told(update, table)
     yield from standings(tape, table)

@@ -74,15 +74,18 @@ def games_dialog(games: Sequence[GameSummary]) -> ListDialog:
 
 
 def _room(room: Room) -> Line:
-    names = ", ".join(one.name for one in room.seats if one.name)
+    names = [one.name for one in room.seats if one.name]
     free = sum(1 for one in room.seats if one.occupant is Occupant.UNSPECIFIED)
     return f"{JOIN}{room.room_id}", lambda table: table.text(
-        "screen.lobby.room_row", ruleset=room.ruleset, names=names, free=free
+        "screen.lobby.room_row", ruleset=room.ruleset, names=table.listed(names), free=free
     )
 
 
 def _game(game: GameSummary) -> Line:
-    names = ", ".join(one.name for one in game.seats)
+    names = [one.name for one in game.seats]
     return f"{WATCH}{game.game_id}", lambda table: table.text(
-        "screen.lobby.game_row", ruleset=game.ruleset, round=game.round, names=names
+        "screen.lobby.game_row",
+        ruleset=game.ruleset,
+        round=game.round,
+        names=table.listed(names),
     )

@@ -1,14 +1,13 @@
-"""All three services in one process: one port, one SQLite file, keys of its own.
+"""All three services in one process: one port, one SQLite file or one Redis, keys of its own.
 
 The services know each other only as in production: over gRPC, with service tokens. Their calls go
 over a Unix socket that is bound before anything else needs the address.
 """
 
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -18,20 +17,18 @@ from pydantic import SecretStr
 
 from opolyx_engine.service import EngineService
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.sqlite import SqliteGameStore
+from opolyx_matchmaker.duty import Duty
 from opolyx_matchmaker.service import MatchmakerService
 from opolyx_matchmaker.settings import MatchmakerSettings
-from opolyx_matchmaker.store.sqlite import SqliteStore as MatchmakerStore
 from opolyx_progression.service import ProgressionService
 from opolyx_progression.settings import ProgressionSettings
-from opolyx_progression.store.sqlite import SqliteStore as ProgressionStore
 from opolyx_server.premises import CannotStart, check_address, held_directory
 from opolyx_server.serve import serve_until_stopped
+from opolyx_server.stores import Stores, redis_stores, sqlite_stores
 from opolyx_servicekit.key_set import ensure_keys
 from opolyx_servicekit.logs import borrowed_logs
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.server import ServiceServer
-from opolyx_servicekit.sqlite_file import SqliteFile
 from opolyx_servicekit.tokens import TokenSigner, TokenVerifier
 
 DATABASE: Final = "opolyx.sqlite"
@@ -59,6 +56,7 @@ class EmbeddedServer:
         seed: str | None = None,
         bot_delay_ms: int = 0,
         listen: str = "127.0.0.1:0",
+        store: str = "",
     ) -> None:
         """Describe the server; nothing is opened yet.
 
@@ -67,11 +65,14 @@ class EmbeddedServer:
             seed: makes game ids and secrets follow from it; for demos and tests only.
             bot_delay_ms: how long built-in bots wait before they act, milliseconds.
             listen: host and port; port 0 takes a free one.
+            store: URL of a Redis to keep everything in but the keys; else the database has it.
         """
         self._data_dir = data_dir
         self._seed = seed
         self._bot_delay_ms = bot_delay_ms
         self._listen = listen
+        self._store_url = store or f"sqlite:///{data_dir / DATABASE}"
+        self._duty: Duty | None = None
         self._stack = AsyncExitStack()
         self._signer: TokenSigner | None = None
         self._server: ServiceServer | None = None
@@ -88,11 +89,17 @@ class EmbeddedServer:
         """A token of an operator, good for a day."""
         return self._token(_OPERATOR, "operator")
 
+    async def until_lost(self) -> None:
+        """Wait until another server took over the store, which only one on Redis can."""
+        if self._duty is None:
+            raise RuntimeError("the server does not run")
+        await self._duty.until_lost()
+
     async def __aenter__(self) -> Self:
         """Start; clients may come once this returns.
 
         Raises:
-            CannotStart: the address is taken, or the data directory can't be used.
+            CannotStart: the address is taken, or the data directory or the store can't be used.
         """
         async with AsyncExitStack() as stack:
             await self._start(stack)
@@ -140,14 +147,16 @@ class EmbeddedServer:
         listen: str,
         bot_delay_ms: int,
         on_ready: Callable[[str], None],
+        store: str = "",
     ) -> int:
         """Serve until SIGTERM or SIGINT; the process's exit code.
 
         Raises:
-            CannotStart: the address is taken, or the data directory can't be used.
+            CannotStart: the address is taken, or the data directory or the store can't be used.
+            CannotGoOn: another server took over the store.
         """
         return serve_until_stopped(
-            cls(data_dir, bot_delay_ms=bot_delay_ms, listen=listen), on_ready
+            cls(data_dir, bot_delay_ms=bot_delay_ms, listen=listen, store=store), on_ready
         )
 
     async def _start(self, stack: AsyncExitStack) -> None:
@@ -155,21 +164,25 @@ class EmbeddedServer:
         check_address(self._listen)
         stack.enter_context(held_directory(self._data_dir))
         public_keys = self._keys()
-        file = await stack.enter_async_context(self._file())
+        settings = self._settings()
+        matchmaker_settings = MatchmakerSettings(store_url=self._store_url)
+        progression_settings = ProgressionSettings(store_url=self._store_url)
+        stores = await stack.enter_async_context(
+            self._stores(settings, matchmaker_settings, progression_settings)
+        )
         metrics = RpcMetrics()
         internal = _internal_address(stack)
         channel = await stack.enter_async_context(
             grpc.aio.insecure_channel(internal, options=_CHANNEL_OPTIONS)
         )
-        settings = self._settings()
-        progression = await self._progression(file, channel, metrics)
-        matchmaker = await self._matchmaker(file, channel, metrics)
+        progression = self._progression(progression_settings, stores, channel, metrics)
+        matchmaker = self._matchmaker(matchmaker_settings, stores, channel, metrics)
         verifier = TokenVerifier(
             public_keys, roles=matchmaker.roles, is_revoked=matchmaker.is_revoked
         )
         engine = EngineService(
             settings,
-            await SqliteGameStore.open(file),
+            stores.games,
             metrics=metrics,
             check_token=verifier.check,
         )
@@ -200,6 +213,8 @@ class EmbeddedServer:
             counted_elsewhere=engine.counted_elsewhere,
         )
         engine.on_operator_drain = server.not_ready
+        matchmaker.stand_before(server)
+        self._duty = matchmaker.duty
         engine.metrics.revocations_followed.set(1)  # the matchmaker is asked itself
         self._server = await stack.enter_async_context(server)
         await stack.enter_async_context(progression)
@@ -214,39 +229,50 @@ class EmbeddedServer:
             raise CannotStart(f"can't use the keys in {path}: {error}") from error
         return public
 
-    def _file(self) -> SqliteFile:
-        path = self._data_dir / DATABASE
-        try:
-            return SqliteFile(path, synchronous="NORMAL")
-        except sqlite3.Error as error:
-            raise CannotStart(f"can't use the database {path}: {error}") from error
+    def _stores(
+        self,
+        engine: EngineSettings,
+        matchmaker: MatchmakerSettings,
+        progression: ProgressionSettings,
+    ) -> AbstractAsyncContextManager[Stores]:
+        if self._store_url.startswith("sqlite:"):
+            return sqlite_stores(self._data_dir / DATABASE)
+        return redis_stores(engine, matchmaker, progression)
 
     def _settings(self) -> EngineSettings:
         return EngineSettings(
             listen_address=self._listen,
             grace_seconds=_GRACE_SECONDS,
-            store_url=f"sqlite:///{self._data_dir / DATABASE}",
+            store_url=self._store_url,
             bot_think_ms=self._bot_delay_ms,
             development_seed=SecretStr(self._seed) if self._seed is not None else None,
         )
 
-    async def _progression(
-        self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics
+    def _progression(
+        self,
+        settings: ProgressionSettings,
+        stores: Stores,
+        channel: grpc.aio.Channel,
+        metrics: RpcMetrics,
     ) -> ProgressionService:
         return ProgressionService(
-            ProgressionSettings(),
-            store=await ProgressionStore.open(file),
+            settings,
+            store=stores.awards,
             engine=channel,
             registry=metrics.registry,
             token=lambda: self._token("s_progression", "service"),
         )
 
-    async def _matchmaker(
-        self, file: SqliteFile, channel: grpc.aio.Channel, metrics: RpcMetrics
+    def _matchmaker(
+        self,
+        settings: MatchmakerSettings,
+        stores: Stores,
+        channel: grpc.aio.Channel,
+        metrics: RpcMetrics,
     ) -> MatchmakerService:
         return MatchmakerService(
-            MatchmakerSettings(),
-            store=await MatchmakerStore.open(file),
+            settings,
+            store=stores.rooms,
             engine=channel,
             progression=channel,
             signer=self._signed_by(),

@@ -17,6 +17,10 @@ class CannotStart(OSError):
     """The server can't start; the message says what to change."""
 
 
+class CannotGoOn(OSError):
+    """The server can't serve any longer; the message says why."""
+
+
 @contextmanager
 def held_directory(path: Path) -> Iterator[None]:
     """Hold a data directory, made if absent, against every other server.

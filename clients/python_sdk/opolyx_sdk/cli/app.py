@@ -94,8 +94,11 @@ def serve(
     port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 7443,
     data: Path = Path("opolyx-data"),
     bot_delay_ms: Annotated[int, Parameter(validator=Number(gte=0, lte=60_000))] = 600,
+    store: str = "",
 ) -> int:
-    """Serve all three services in this process, on one SQLite file, until SIGTERM or Ctrl-C.
+    """Serve all three services in this process, until SIGTERM or Ctrl-C.
+
+    Everything is in one SQLite file, or in Redis.
 
     Parameters
     ----------
@@ -107,16 +110,24 @@ def serve(
         Directory of the database and of the keys, made if absent.
     bot_delay_ms
         How long built-in bots wait before they act, milliseconds.
+    store
+        URL of a Redis to keep everything in but the keys, redis://host:port/0 or
+        redis+cluster://host:port; a SQLite file in the directory when absent.
     """
     from opolyx_sdk.cli.embedded import find_embedded
 
     def ready(address: str) -> None:
-        print(f"opolyx serves on {address}, data in {data}; Ctrl-C stops it", flush=True)
+        where = f"keys in {data}, the rest in Redis" if store else f"data in {data}"
+        print(f"opolyx serves on {address}, {where}; Ctrl-C stops it", flush=True)
 
     where = f"[{host}]" if ":" in host and not host.startswith("[") else host
     try:
         return find_embedded().run(
-            data, listen=f"{where}:{port}", bot_delay_ms=bot_delay_ms, on_ready=ready
+            data,
+            listen=f"{where}:{port}",
+            bot_delay_ms=bot_delay_ms,
+            on_ready=ready,
+            store=store,
         )
     except BrokenPipeError:
         raise

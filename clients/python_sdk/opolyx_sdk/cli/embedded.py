@@ -58,6 +58,7 @@ class EmbeddedClass(Protocol):
         listen: str,
         bot_delay_ms: int,
         on_ready: Callable[[str], None],
+        store: str,
     ) -> int:
         """Serve until SIGTERM or SIGINT; the process's exit code."""
         ...

@@ -24,7 +24,10 @@ from support_envoy import (
     web_headers,
     write_edge_certificate,
 )
+from support_owners import running_replicas
+from support_redis import redis_server
 from support_replicas import Owners, error_info, replica_at, running_engines
+from support_waiting import until
 
 ENGINE = "/opolyx.engine.v1.EngineService"
 PAGE = "https://play.example"
@@ -67,6 +70,24 @@ async def caller_of(edge: Edge, engine: Engine, subject: str) -> AsyncIterator[C
         yield Caller(channel, engine.token(subject))
 
 
+async def played(client: AsyncClient, game_id: str, moves: list[int]) -> tuple[bytes, int]:
+    """Play to the end by whatever comes last in the list, and note every move; how it ended."""
+    async with client.play(game_id) as game:
+        while not game.over:
+            if decision := game.decision:
+                moves.append(await game.submit(decision.legal_actions[-1]))
+            else:
+                await anext(game)
+        return game.log_digest, game.seq
+
+
+def check_nothing_is_lost(games: list[asyncio.Task[tuple[bytes, int]]], moves: list[int]) -> None:
+    """All saw the same game, each of its updates was a player's move, and none was taken twice."""
+    ends = {game.result() for game in games}
+    assert 1 == len(ends)
+    assert list(range(1, ends.pop()[1] + 1)) == sorted(moves)
+
+
 def at_game(caller: Caller, game_id: str) -> tuple[tuple[str, str], ...]:
     return (*caller.metadata, ("x-opolyx-game", game_id))
 
@@ -93,17 +114,8 @@ async def test_a_game_is_played_to_its_end_by_the_sdk_through_tls(tmp_path: Path
             for seat in range(4)
         ]
 
-        async def played(client: AsyncClient) -> bytes:
-            async with client.play(game_id) as game:
-                if game.decision:
-                    await game.submit(game.decision.legal_actions[-1])
-                async for _ in game:
-                    if game.decision and not game.over:
-                        await game.submit(game.decision.legal_actions[-1])
-                return game.log_digest
-
-        digests = await asyncio.gather(*(played(client) for client in clients))
-        assert 1 == len(set(digests))
+        ends = await asyncio.gather(*(played(client, game_id, []) for client in clients))
+        assert 1 == len(set(ends))
         info, _ = await clients[0].get_game(game_id)
         assert 4 == len(info.seats)
 
@@ -230,7 +242,7 @@ async def test_a_quiet_stream_is_cut_by_no_timeout_of_the_edge(tmp_path: Path) -
     """The edge's idle time of a stream is made short: what the routes say holds, and not that."""
 
     def shorten(variant: Variant) -> None:
-        variant.manager("edge")["stream_idle_timeout"] = "0.4s"
+        variant.manager("edge")["stream_idle_timeout"] = "0.3s"
 
     def shorten_and_forget(variant: Variant) -> None:
         shorten(variant)
@@ -253,7 +265,7 @@ async def test_a_quiet_stream_is_cut_by_no_timeout_of_the_edge(tmp_path: Path) -
                 )
                 await play.next("attached")
                 await watch.next("attached")
-                await asyncio.sleep(1.2)
+                await asyncio.sleep(1)
                 game = engines[0].service.registry.find_running(game_id)
                 assert game is not None
                 assert (0 if is_cut else 2) == len(game.hub)
@@ -294,6 +306,28 @@ async def test_an_engine_that_drains_gets_no_new_calls(tmp_path: Path) -> None:
                     assert grpc.StatusCode.NOT_FOUND is caught.value.code()
             assert [] == heard
             assert not game.over
+
+
+async def test_an_engine_stops_and_its_games_go_on_behind_the_edge(tmp_path: Path) -> None:
+    with redis_server(tmp_path / "redis") as redis:
+        async with (
+            running_replicas(tmp_path, redis.url, 3) as engines,
+            running_edge(tmp_path, [engine.port for engine in engines]) as edge,
+            AsyncExitStack() as stack,
+        ):
+            game_id = await engines[1].new_game(people(4), round_cap=2)
+            clients = [
+                await stack.enter_async_context(client_of(edge, engines[0], f"p_{seat}"))
+                for seat in range(4)
+            ]
+            moves: list[int] = []
+            async with asyncio.TaskGroup() as group:
+                games = [group.create_task(played(client, game_id, moves)) for client in clients]
+                await until(lambda: len(moves) > 8)
+                await engines[1].server.drain()
+            check_nothing_is_lost(games, moves)
+            gone = f"127.0.0.1:{engines[1].port}"
+            await edge.until_hosts("engine", lambda hosts: gone not in hosts)
 
 
 async def test_without_an_engine_the_call_is_refused_as_one_that_may_be_repeated(

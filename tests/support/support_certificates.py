@@ -10,8 +10,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
-def write_certificate(directory: Path, name: str) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1, that can be its own authority; and its key."""
+def write_certificate(directory: Path, name: str, *hosts: str) -> tuple[Path, Path]:
+    """A self-signed certificate for 127.0.0.1, that can be its own authority; and its key.
+
+    With `hosts` it is for these names, and not for the address.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -23,9 +26,7 @@ def write_certificate(directory: Path, name: str) -> tuple[Path, Path]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(hours=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
+        .add_extension(x509.SubjectAlternativeName(_names(hosts)), False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
         .sign(key, hashes.SHA256())
     )
@@ -39,6 +40,12 @@ def write_certificate(directory: Path, name: str) -> tuple[Path, Path]:
         )
     )
     return cert_path, key_path
+
+
+def _names(hosts: tuple[str, ...]) -> list[x509.GeneralName]:
+    if hosts:
+        return [x509.DNSName(host) for host in hosts]
+    return [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
 
 
 def tls_channel(port: int, ca: bytes, own: tuple[Path, Path] | None = None) -> grpc.aio.Channel:

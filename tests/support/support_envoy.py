@@ -297,12 +297,9 @@ class WebCall:
             self._body += base64.b64decode(chunk) if self._text else chunk
 
     async def end(self) -> None:
-        """Hang up."""
-        self._writer.close()
-        try:
-            await self._writer.wait_closed()
-        except (OSError, ssl.SSLError):
-            return
+        """Hang up, as a page does that is closed."""
+        self._writer.transport.abort()
+        await asyncio.sleep(0)
 
     async def _read_head(self) -> None:
         head = await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), WAIT_SECONDS)

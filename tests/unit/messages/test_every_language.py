@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 import pytest
@@ -20,7 +19,7 @@ from opolyx_sdk.events import EVENT_TYPES, Event
 from opolyx_sdk.local._core_events import sdk_event
 from opolyx_sdk.messages import LANGUAGES, Catalogue, Table, catalogue
 from opolyx_sdk.messages.catalogue import read_texts
-from opolyx_sdk.messages.patterns import branches, parse, slots, words
+from opolyx_sdk.messages.patterns import branches, parse, slots
 from opolyx_sdk.messages.plurals import CATEGORIES
 from opolyx_sdk.refusals import Refusal
 from opolyx_sdk.text import UNKNOWN, describe, event_key, refusal_text
@@ -84,17 +83,6 @@ NUMBERS: Final = [
     "amount",
 ]
 """Names of the numbers that refusals have."""
-
-LATIN_WORDS: Final = {
-    "zh-Hant": "Enter Tab JSON SVG X",
-    "hi": "Enter Tab JSON SVG XP X",
-}
-"""Words that are written alike in English: names of keys, formats and faces of dice."""
-
-ENGLISH_WORDS: Final = frozenset(
-    (Path(__file__).parent / "english_words.txt").read_text(encoding="utf-8").split()
-)
-"""Common words, none of which Indonesian has."""
 
 
 @cache
@@ -306,95 +294,6 @@ def test_what_happens_in_games_is_never_told_vaguely(ruleset: Ruleset) -> None:
 
     assert len(keys) > 20
     assert [key for key in keys if key.endswith(".other") or key == UNKNOWN] == []
-
-
-# --- Words ----------------------------------------------------------------------------------------
-
-
-def words_of(text: str) -> str:
-    """Return what a text says itself: neither values nor the words that choose."""
-    return " ".join(words(parse(text)))
-
-
-@pytest.mark.parametrize("language", ["zh-Hant", "hi"])
-def test_scripts_are_not_mixed(language: str) -> None:
-    known = set(LATIN_WORDS[language].split())
-    mixed = {
-        key: found
-        for key, text in source(language).items()
-        if (found := set(re.findall(r"[A-Za-z]+", words_of(text))) - known)
-    }
-
-    assert mixed == {}
-
-
-def test_no_english_is_left_in_indonesian() -> None:
-    left = {
-        key: found
-        for key, text in source("id").items()
-        if (found := set(re.findall(r"[a-z]+", words_of(text).lower())) & ENGLISH_WORDS)
-    }
-
-    assert left == {}
-
-
-ALIKE: Final = {
-    "id": "seat.bank mode.halal occupant.bot demo.xp screen.bank screen.bot screen.do.first_key",
-    "zh-Hant": "",
-    "hi": "demo.xp screen.do.first_key",
-}
-"""Texts for which the language has the very words."""
-
-
-@EVERY_OTHER
-def test_no_text_is_the_english_one(language: str) -> None:
-    alike = {
-        key
-        for key, text in source(language).items()
-        if text == ENGLISH[key] and re.search("[A-Za-z]{2}", words_of(text))
-    }
-
-    assert alike <= set(ALIKE[language].split())
-
-
-@EVERY_LANGUAGE
-def test_brackets_are_in_pairs(language: str) -> None:
-    for key, text in source(language).items():
-        for left, right in ("()", "[]", "（）", "「」", "“”"):
-            assert text.count(left) == text.count(right), key
-
-
-def test_chinese_has_chinese_marks() -> None:
-    plain = {
-        key: text
-        for key, text in source("zh-Hant").items()
-        if re.search(r"[\u4e00-\u9fff][,:;!?()]|[,:;!?()][\u4e00-\u9fff]", words_of(text))
-    }
-
-    assert plain == {}
-
-
-def test_hindi_ends_its_sentences_with_a_danda() -> None:
-    short = "से."  # for seconds, as in a train's timetable
-    stopped = [
-        key
-        for key, text in source("hi").items()
-        if re.search(r"[\u0900-\u097f]\.(\s|$)", text.replace(short, ""))
-    ]
-
-    assert stopped == []
-
-
-def test_hindi_verbs_need_no_players_gender() -> None:
-    """No verb forms that say whether the reader or a player is a man or a woman."""
-    gendered = r"(सकते|सकती|रहे|रही|चाहते|चाहती|करते|करती|जाते|जाती|[ेंी]ंग[ेी]) (हैं|हो)|ेंगे|ेंगी|ोगे"
-    known = {"bots_welcome", "partial"}  # of bots and of dice
-
-    assert [
-        key
-        for key, text in source("hi").items()
-        if re.search(gendered, text) and key.rpartition(".")[2] not in known
-    ] == []
 
 
 def test_a_text_that_is_missing_is_noticed() -> None:

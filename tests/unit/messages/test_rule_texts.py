@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -12,7 +13,7 @@ from opolyx_sdk.cli.app import app
 from opolyx_sdk.local.rule_pages import ruleset_differences, ruleset_page
 from opolyx_sdk.local.rule_words import RuleWords, read_rule_texts, rule_words
 from opolyx_sdk.messages import LANGUAGES
-from opolyx_sdk.messages.patterns import parse, slots
+from opolyx_sdk.messages.patterns import parse, slots, words
 
 OTHERS: Final = [language for language in LANGUAGES if language != "en"]
 EVERY_OTHER: Final = pytest.mark.parametrize("language", OTHERS)
@@ -132,6 +133,20 @@ def test_differences_are_told_in_the_language() -> None:
 def test_there_is_no_book_in_an_unknown_language() -> None:
     with pytest.raises(ValueError, match="there are en, id, zh-Hant, hi"):
         rule_words("fr")
+
+
+@EVERY_OTHER
+def test_no_english_is_left(language: str) -> None:
+    """Names of fields, ids of rules, and the letters of seats and formulas are alike everywhere."""
+    alike = re.compile(r"`\w+`|[A-Z]+-\d|\b(XP|VIP|CORNER|[A-Zr])\b")
+    common = (Path(__file__).parent / "english_words.txt").read_text(encoding="utf-8").split()
+    left = {}
+    for key, text in read_rule_texts(language).items():
+        latin = re.findall(r"[a-z]+", alike.sub(" ", " ".join(words(parse(text)))).lower())
+        if set(latin) & set(common) if language == "id" else latin:
+            left[key] = latin
+
+    assert left == {}
 
 
 # --- The command ----------------------------------------------------------------------------------

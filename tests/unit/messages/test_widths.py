@@ -1,5 +1,6 @@
 """Texts fit a terminal of 80 columns, in the cells that Chinese and Devanagari take."""
 
+from functools import cache
 from typing import Final
 
 import pytest
@@ -38,6 +39,9 @@ WORDS: Final = {"amount": 9, "cash": 9, "price": 9, "names": 30}
 """How wide values are, where it isn't 12."""
 
 
+source = cache(read_texts)
+
+
 def cells(text: str) -> int:
     """Return the cells that a text takes, by those who count Hindi's vowel signs and who don't."""
     wide = wcswidth(text)
@@ -47,7 +51,7 @@ def cells(text: str) -> int:
 
 def filled(language: str, key: str) -> str:
     """Return a text with values as wide as they are in games."""
-    names = slots(parse(read_texts(language)[key]))
+    names = slots(parse(source(language)[key]))
     return Table((), language=language).text(
         key, **{name: "x" * WORDS.get(name, 12) for name in names}
     )
@@ -56,7 +60,7 @@ def filled(language: str, key: str) -> str:
 @EVERY_LANGUAGE
 @pytest.mark.parametrize("section", LIMITS)
 def test_a_text_fits_where_it_stands(language: str, section: str) -> None:
-    texts = read_texts(language)
+    texts = source(language)
     wide = {
         key: cells(text)
         for key in texts

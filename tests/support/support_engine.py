@@ -251,6 +251,7 @@ async def running_engine(
     values: dict[str, Any] = {
         "bot_think_ms": 0,
         "grace_seconds": 2.0,
+        "restart_grace_ms": 10_000,
         "development_seed": "test",
         "store_url": f"sqlite:///{directory / 'engine.db'}",
         "stream_burst": 100_000,  # tests open more streams than an account ever should

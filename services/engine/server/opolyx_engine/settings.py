@@ -32,8 +32,9 @@ class EngineSettings(PeerSettings):
     bot_slice_ms: int = Field(default=5, ge=1)
     """Milliseconds that bots may think without a pause, so that they starve nobody."""
 
-    restart_grace_ms: int = Field(default=10_000, ge=0)
-    """What a waited-for player gets at least when a game is taken up again, milliseconds."""
+    restart_grace_ms: int = Field(default=45_000, ge=0)
+    """What a waited-for player gets at least when a game is taken up again, milliseconds; longer than
+    a client may take to notice that its server stands still, and to come back (30 s, and some)."""
 
     snapshot_every: int = Field(default=32, ge=1)
     """Updates between two stored snapshots of a game; bounds the work of taking a game up."""

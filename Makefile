@@ -52,6 +52,10 @@ lock: setup ## Resolve the dependencies anew into requirements.lock (ARGS=--upgr
 image-locks: setup ## Rewrite the locks of the container images from requirements.lock
 	$(BIN)/python tools/image_locks.py
 
+.PHONY: envoy-variants
+envoy-variants: setup ## Rewrite deploy/envoy/plaintext.yaml from deploy/envoy/envoy.yaml
+	$(BIN)/python tools/envoy_variant.py --write
+
 .PHONY: settings-page
 settings-page: setup ## Rewrite docs/settings.md from the settings' classes
 	$(BIN)/python tools/settings_page.py

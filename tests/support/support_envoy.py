@@ -169,13 +169,28 @@ async def running_edge(
     matchmakers: Sequence[int] = (),
     progressions: Sequence[int] = (),
     tls: bool = True,
+    proof: tuple[Path, Path] | None = None,
     change: Callable[[Variant], object] = lambda variant: None,
 ) -> AsyncIterator[Edge]:
-    """The deployed edge before services on these ports, which speak plaintext."""
+    """The deployed edge before services on these ports.
+
+    Args:
+        directory: its files.
+        engines: ports of loopback.
+        matchmakers: ports of loopback.
+        progressions: ports of loopback.
+        tls: whether clients come by TLS.
+        proof: a certificate and its key by which the edge and the services prove themselves to each
+            other; they speak plaintext without.
+        change: changes the configuration further.
+    """
     home = directory / "edge"
     home.mkdir()
     variant = Variant()
-    variant.without_service_tls()
+    if proof is None:
+        variant.without_service_tls()
+    else:
+        _write_service_certificate(home, *proof)
     if not tls:
         variant.without_edge_tls()
     loopback(variant)
@@ -223,6 +238,16 @@ def write_edge_certificate(home: Path) -> bytes:
             (mounted / name).symlink_to(f"..data/{name}")
     (home / "edge-certificate.yaml").write_text(secret("edge-certificate", mounted))
     return (version / "tls.crt").read_bytes()
+
+
+def _write_service_certificate(home: Path, cert: Path, key: Path) -> None:
+    """What the edge shows to the services, and believes of them: the one certificate of all."""
+    mounted = home / "service-tls"
+    mounted.mkdir()
+    for name, source in (("tls.crt", cert), ("tls.key", key), ("ca.crt", cert)):
+        (mounted / name).write_bytes(source.read_bytes())
+    for name in ("service-certificate", "service-authority"):
+        (home / f"{name}.yaml").write_text(secret(name, mounted))
 
 
 @dataclass

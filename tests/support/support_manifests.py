@@ -1,6 +1,7 @@
 """The manifests of `deploy/k8s` as an operator's kubectl would make them, and what is in them."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -42,12 +43,14 @@ def _built(overlay: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return json.dumps([found for found in yaml.load_all(done.stdout, loader) if found])
 
 
 def manifests(overlay: str) -> list[Manifest]:
     """What an overlay makes; the caller may change it."""
-    return [found for found in yaml.safe_load_all(_built(overlay)) if found]
+    found: list[Manifest] = json.loads(_built(overlay))
+    return found
 
 
 @dataclass(frozen=True)

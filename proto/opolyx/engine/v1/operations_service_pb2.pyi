@@ -37,6 +37,10 @@ class _GamePlaceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GamePlace.V
     """Its log can't be followed: kept as it is until an operator ends it, or a version that can follow it starts."""
     GAME_PLACE_COMING: _GamePlace.ValueType  # 4
     """To be taken up as soon as the store gives it, or once a while has passed since somebody else wrote to its log."""
+    GAME_PLACE_REFUSED: _GamePlace.ValueType  # 5
+    """Nowhere: it was started by a version with other rules, and no engine that has them is there. It waits for one, or until an operator
+    ends it.
+    """
 
 class GamePlace(_GamePlace, metaclass=_GamePlaceEnumTypeWrapper):
     """Where a running game is."""
@@ -51,6 +55,10 @@ GAME_PLACE_HELD: GamePlace.ValueType  # 3
 """Its log can't be followed: kept as it is until an operator ends it, or a version that can follow it starts."""
 GAME_PLACE_COMING: GamePlace.ValueType  # 4
 """To be taken up as soon as the store gives it, or once a while has passed since somebody else wrote to its log."""
+GAME_PLACE_REFUSED: GamePlace.ValueType  # 5
+"""Nowhere: it was started by a version with other rules, and no engine that has them is there. It waits for one, or until an operator
+ends it.
+"""
 Global___GamePlace: _TypeAlias = GamePlace  # noqa: Y015
 
 @_typing.final

@@ -363,8 +363,8 @@ class Registry(Watcher):
             stays = game is None and not arrival.waiting
             return None if stays else await self._load(game_id, arrival)
         rested = self._absent.resting.get(game_id)
-        self._absent.forget(game_id)
         given.append(GivenGame(game_id, replica, rested.rest() if rested else None))
+        self._absent.forget(game_id)
         return GameElsewhere(game_id, replica, self._tools.settings.store_retry_ms)
 
     # Starting games.

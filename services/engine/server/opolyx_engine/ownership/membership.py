@@ -47,6 +47,7 @@ class Membership:
         self._heard_at: float | None = None
         self._unbroken_since: float | None = None
         self._doubtful = False
+        self._failing = False
         self._hearing = asyncio.Lock()
         self._beats = 0
         self.me = Replica(secrets.token_hex(_ID_BYTES), settings.replica_address, fingerprints)
@@ -120,10 +121,16 @@ class Membership:
             try:
                 await self.beat()
             except ServiceError as error:
-                _log.warning("heartbeat_failed", error=str(error))
+                if not self._failing:
+                    _log.warning("heartbeat_failed", error=str(error))
+                self._failing = True
                 pause_ms = round(every_ms * _LATE_PART)
             except Exception:
                 _log.exception("heartbeat_crashed")
+            else:
+                if self._failing:
+                    _log.info("heartbeat_back")
+                self._failing = False
             await self._clock.sleep_until(began_ms + pause_ms)
 
     async def beat(self) -> None:

@@ -27,6 +27,7 @@ IN_MEMORY: Final = pb.GAME_PLACE_IN_MEMORY
 RESTING: Final = pb.GAME_PLACE_RESTING
 HELD: Final = pb.GAME_PLACE_HELD
 COMING: Final = pb.GAME_PLACE_COMING
+REFUSED: Final = pb.GAME_PLACE_REFUSED
 
 
 class OperationsServicer(OperationsServiceServicer):
@@ -78,7 +79,8 @@ class OperationsServicer(OperationsServiceServicer):
         place = self._places().get(request.game_id, pb.GAME_PLACE_UNSPECIFIED)
         try:
             game = await self._registry.find(request.game_id)
-        except FailedPrecondition:  # its log can't be followed
+        except FailedPrecondition:  # its log can't be followed, or not by the rules here
+            place = self._places().get(request.game_id, place)
             stored = await self._stored(request.game_id)
             return pb.InspectGameResponse(
                 game=_of_stored(request.game_id, place, stored),
@@ -111,6 +113,7 @@ class OperationsServicer(OperationsServiceServicer):
         """Where each running game is; a game that is on its way in counts as that alone."""
         running = (game.game_id for game in self._registry.running())
         return {
+            **_at(REFUSED, self._registry.refused()),
             **_at(COMING, self._registry.coming()),
             **_at(RESTING, self._registry.resting()),
             **_at(HELD, self._registry.held()),

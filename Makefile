@@ -52,6 +52,10 @@ lock: setup ## Resolve the dependencies anew into requirements.lock (ARGS=--upgr
 image-locks: setup ## Rewrite the locks of the container images from requirements.lock
 	$(BIN)/python tools/image_locks.py
 
+.PHONY: prometheus-rule
+prometheus-rule: setup ## Rewrite the manifests' alert rules from deploy/monitoring/alerts
+	$(BIN)/python tools/prometheus_rule.py
+
 .PHONY: envoy-variants
 envoy-variants: setup ## Rewrite deploy/envoy/plaintext.yaml from deploy/envoy/envoy.yaml
 	$(BIN)/python tools/envoy_variant.py --write
@@ -137,12 +141,24 @@ bench-quick: setup ## The same in seconds, for a first look
 	$(BIN)/python tests/bench --quick $(ARGS)
 
 .PHONY: chaos
-chaos: setup ## Kill a server 200 times under fifty games and count what was lost (ARGS="--kills 20" for less)
+chaos: setup ## Strike three engines, Redis and Envoy 300 times under a hundred games; count what was lost (ARGS="--blows 30 --games 20")
+	@$(BIN)/python tests/chaos/replicas.py $(ARGS)
+
+.PHONY: chaos-alone
+chaos-alone: setup ## Kill one server 200 times under fifty games, and cut its connections (ARGS="--kills 20" for less)
 	@$(BIN)/python tests/chaos $(ARGS)
 
 .PHONY: leaks
 leaks: setup ## Open and end 10,000 streams, and see what the server keeps of them
 	@$(BIN)/python tests/chaos/leaks.py $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## Feed hostile inputs to the wire and the parsers, two minutes (ARGS="--inputs 300000 --kinds tokens")
+	@$(BIN)/python tests/fuzz $(ARGS)
+
+.PHONY: audit
+audit: setup ## Look for known faults in what requirements.lock names (ARGS="--database DIR")
+	@$(BIN)/python tools/audit_dependencies.py $(ARGS)
 
 .PHONY: policies
 policies: setup ## Play built-in bots against each other, 400 games (ARGS="steady random --games 60")
@@ -175,6 +191,7 @@ quick: setup ## Check format, lint, imports, proto and generated code: seconds
 	$(BIN)/python tools/generate_themes.py --check
 	$(BIN)/python tools/image_locks.py --check
 	$(BIN)/python tools/settings_page.py --check
+	$(BIN)/python tools/prometheus_rule.py --check
 
 .PHONY: types
 types: setup ## Check the types of all packages, tests and tools

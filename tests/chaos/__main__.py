@@ -1,6 +1,6 @@
 """Kill a server under fifty running games, cut its connections, and count what was lost: nothing.
 
-`make chaos`, or `make chaos ARGS="--kills 20 --games 10"` for a first look. Ends with 1 if a promise
+`make chaos-alone`, or `make chaos-alone ARGS="--kills 20 --games 10"` for a first look. Ends with 1 if a promise
 was broken. The same seed draws the same moments; the machine decides what they meet.
 """
 
@@ -20,7 +20,7 @@ from support_chaos import Chaos, Plan
 def main() -> None:
     """Run it, and print the summary."""
     usual = Plan()
-    parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make chaos-alone", description=__doc__)
     parser.add_argument("--kills", type=int, default=usual.kills)
     parser.add_argument("--games", type=int, default=usual.games, help="that run at every kill")
     parser.add_argument("--minutes", type=float, default=usual.minutes, help="at most")

@@ -1,8 +1,9 @@
-"""The short form of `make chaos`: kills and cuts that lose nothing."""
+"""The short forms of `make chaos` and `make chaos-alone`: blows that lose nothing."""
 
 import pytest
 
 from support_chaos import Chaos, Plan
+from support_chaos_replicas import ReplicaChaos, ReplicaPlan
 
 
 @pytest.mark.timeout(300)
@@ -20,3 +21,17 @@ async def test_a_server_killed_under_running_games_loses_nothing_and_repeats_not
 
 
 VERIFIED = "replays verified with the revealed secret"
+
+
+@pytest.mark.timeout(300)
+async def test_replicas_struck_under_running_games_lose_nothing_and_repeat_nothing() -> None:
+    plan = ReplicaPlan(
+        blows=6, games=4, minutes=1.0, pause_s=6.0, round_cap=3, rolling=False, others=False, seed=3
+    )
+    summary = await ReplicaChaos(plan).run()
+
+    assert [] == summary.problems, summary.table()
+    assert summary.counts["blows"] >= 4
+    assert summary.counts["commands acknowledged"] == summary.counts["commands in the log"] > 20
+    assert summary.counts["games ended"] == summary.counts[VERIFIED] >= 4
+    assert 7 == summary.counts["programs that ended well"]

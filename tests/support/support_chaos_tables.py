@@ -68,6 +68,8 @@ class Tables:
         """What the clients of each game were told."""
         self.finishing = False
         """Whether no further games are begun."""
+        self.watch: Callable[[str], object] = _nobody
+        """Told of each update that a client receives, by the client's game and seat."""
         self._address = address
         self._habits = habits
         self._summary = summary
@@ -156,6 +158,7 @@ class Tables:
                 except StopAsyncIteration:
                     break
                 self._summary.counts["updates received"] += 1
+                self.watch(f"{game_id} {game.seat}")
                 self._summary.counts["updates replaced by a snapshot"] += update.missed
 
     async def _act(self, game: Game, decision: Decision, action: Action, ledger: Ledger) -> None:
@@ -177,3 +180,7 @@ class Tables:
             ledger.acknowledged[command_id] = (game.seat, seq)
             self._summary.counts["commands acknowledged"] += 1
             return
+
+
+def _nobody(client: str) -> None:
+    """Who is told if nobody watches."""

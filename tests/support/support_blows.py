@@ -1,0 +1,148 @@
+"""Blows to a deployment: replicas killed, drained and paused, its Redis killed; one after another.
+
+Whose turn it is and what happens is drawn from a seed; the machine decides what it meets.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from support_chaos_ledger import Summary
+from support_programs import Program
+
+_PAUSE_SECONDS: Final = 20.0
+_DRAIN_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class Odds:
+    """How likely each kind of blow is, as weights."""
+
+    kill: int = 11
+    drain: int = 5
+    pause: int = 2
+    store: int = 2
+
+
+class Blows:
+    """Strikes until enough or the time is up. Replicas are struck side by side, never all at once."""
+
+    def __init__(
+        self,
+        replicas: list[Program],
+        others: list[Program],
+        restart_store: Callable[[], None],
+        summary: Summary,
+        rng: random.Random,
+        *,
+        odds: Odds,
+        pause_s: float = _PAUSE_SECONDS,
+        between_s: tuple[float, float] = (0.2, 1.5),
+    ) -> None:
+        """Strike nobody yet.
+
+        Args:
+            replicas: the engines.
+            others: programs that are killed now and then besides.
+            restart_store: kills the store with -9 and starts it again; from another thread.
+            summary: counts the blows.
+            rng: where they are drawn from.
+            odds: of each kind.
+            pause_s: how long a paused one stands still.
+            between_s: seconds between two blows, at least and at most.
+        """
+        self.count = 0
+        """Blows so far."""
+        self._replicas = replicas
+        self._others = others
+        self._restart_store = restart_store
+        self._summary = summary
+        self._rng = rng
+        self._odds = odds
+        self._pause_s = pause_s
+        self._between_s = between_s
+        self._struck: set[Program] = set()
+        self._recovering: set[asyncio.Task[None]] = set()
+        self._store_lock = asyncio.Lock()
+
+    async def strike(self, most: int, until: float, ready: Callable[[], bool]) -> None:
+        """Strike until `most` blows, `until` on the monotonic clock, or a broken promise.
+
+        Args:
+            most: so many blows.
+            until: when to stop.
+            ready: whether there is enough to strike at.
+        """
+        try:
+            while self.count < most and time.monotonic() < until and not self._summary.problems:
+                await asyncio.sleep(self._rng.uniform(*self._between_s))
+                if ready() and len(self._struck) < len(self._replicas) - 1:
+                    self._one()
+                for task in [one for one in self._recovering if one.done()]:
+                    self._recovering.discard(task)
+                    task.result()
+        finally:
+            await asyncio.gather(*self._recovering)
+
+    def _one(self) -> None:
+        free = [one for one in self._replicas if one not in self._struck]
+        kind = self._rng.choices(
+            ("kill", "drain", "pause", "store"),
+            (self._odds.kill, self._odds.drain, self._odds.pause, self._odds.store),
+        )[0]
+        if kind == "store":
+            if self._store_lock.locked():
+                return
+            work = self._strike_store()
+        else:
+            program = self._rng.choice(free)
+            self._struck.add(program)
+            work = self._strike_replica(kind, program)
+        self.count += 1
+        self._recovering.add(asyncio.create_task(work, name=kind))
+        if self._others and self._rng.random() < 0.05:
+            other = self._rng.choice(self._others)
+            if other not in self._struck:
+                self._struck.add(other)
+                work = self._strike_replica("kill", other)
+                self._recovering.add(asyncio.create_task(work, name="other"))
+
+    async def _strike_replica(self, kind: str, program: Program) -> None:
+        label = program.name.partition("-")[0]
+        try:
+            if kind == "kill":
+                self._summary.counts[f"kills of the {label} with -9"] += 1
+                await program.kill()
+                await program.start()
+            elif kind == "drain":
+                self._summary.counts["drains by SIGTERM"] += 1
+                code = await program.terminate(_DRAIN_SECONDS)
+                if code:
+                    self._summary.wrong(f"{program.name} drained with exit code {code}")
+                await program.start()
+            else:
+                self._summary.counts[f"pauses of {self._pause_s:.0f} s"] += 1
+                program.pause()
+                await asyncio.sleep(self._pause_s)
+                program.go_on()
+                await program.serving()
+        except RuntimeError as error:
+            self._summary.wrong(str(error)[:2_000])
+        finally:
+            self._struck.discard(program)
+
+    async def _strike_store(self) -> None:
+        async with self._store_lock:
+            self._summary.counts["kills of Redis with -9"] += 1
+            await asyncio.to_thread(self._restart_store)
+
+
+async def restart_in_turn(programs: list[Program], rest_s: float) -> None:
+    """A rolling restart: one at a time, the next when the last serves and has done so a while."""
+    for program in programs:
+        await program.terminate(_DRAIN_SECONDS)
+        await program.start()
+        await asyncio.sleep(rest_s)

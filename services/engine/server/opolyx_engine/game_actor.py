@@ -435,7 +435,8 @@ class GameActor:
         if action is None:
             raise RuntimeError(f"nothing is due at {now_ms}")
         await self._commit(action, "")
-        self._tools.metrics.timer_lag.observe((now_ms - due_ms) / 1000)
+        late_ms = self._tools.clock.now_ms() - due_ms  # now that it is stored and shown
+        self._tools.metrics.timer_lag.observe(late_ms / 1000)
         self._tools.metrics.commands.labels(NAMES[action[KIND]], "clock").inc()
 
     async def _commit(self, action: Action, command_id: str) -> Answer:

@@ -348,8 +348,9 @@ class Registry(Watcher):
             try:
                 async with asyncio.timeout(wait_s):
                     await game.leave()
-            except TimeoutError:  # its store is away; it goes on here
-                return None
+            except TimeoutError:
+                if not game.stopped:
+                    return None  # its store is away; it goes on here
         elif game_id not in self._absent:
             return None
         try:

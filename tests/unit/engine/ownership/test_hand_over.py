@@ -162,13 +162,22 @@ async def test_a_claim_of_unknown_outcome_is_made_again_and_counts_once(house: H
     assert 120 == house.drains.metrics.handed_over._value.get()
 
 
-async def test_it_is_done_once(house: House) -> None:
+async def test_asked_again_it_gives_what_came_since_unless_it_failed(house: House) -> None:
     await house.others(1)
     hand_over = house.hand_over()
     await hand_over.run()
-    house.games.held.append("g_0")
+    for number in range(2):
+        house.book.add(f"late_{number}", house.drains.replica_id)
+        house.games.held.append(f"late_{number}")
+        await hand_over.run()
+        assert [] == house.games.held
+    house.drains.line.cut = True
     await hand_over.run()
-    assert ["g_0"] == house.games.held
+    house.drains.line.cut = False
+    house.book.add("later", house.drains.replica_id)
+    house.games.held.append("later")
+    await hand_over.run()
+    assert ["later"] == house.games.held, "what is left is given back at the end"
 
 
 async def test_an_engine_that_is_alone_gives_nothing_away(house: House) -> None:

@@ -43,7 +43,7 @@ class Games(Protocol):
 
 
 class HandOver:
-    """The hand-over of all games of one replica, once."""
+    """The hand-over of all games of one replica."""
 
     def __init__(
         self,
@@ -63,18 +63,21 @@ class HandOver:
         self._metrics = metrics
         # Streams must still hear of it within the grace.
         self._limit_s = min(settings.hand_over_ms / 1000, settings.grace_seconds / 2)
-        self._done = False
+        self._failed = False
 
     async def run(self) -> None:
-        """Give away what can be given, within the limit; the rest stays. May be called again."""
-        if self._done or self._membership.alone or not self._limit_s:
+        """Give away what can be given, within the limit; the rest stays.
+
+        May be called again, for what has come since; not again after it ran out of time.
+        """
+        if self._failed or self._membership.alone or not self._limit_s:
             return
-        self._done = True
         try:
             async with asyncio.timeout(self._limit_s):
                 await self._membership.drain()
                 await self._give_all()
         except (TimeoutError, ServiceError) as error:
+            self._failed = True
             left = len(self._games.here())
             _log.warning("hand_over_incomplete", games_left=left, error=repr(error))
 

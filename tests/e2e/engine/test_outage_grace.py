@@ -43,7 +43,9 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         stores.append(BadStore(store))
         return cast("GameStore", stores[0])
 
-    async with running_engine(tmp_path, clock=clock, wrap=wrap, store_retry_ms=5) as engine:
+    async with running_engine(
+        tmp_path, clock=clock, wrap=wrap, store_retry_ms=5, restart_grace_ms=GRACE_MS
+    ) as engine:
         game_id = await engine.new_game(people(2))
         stream = await (await engine.caller("p_0")).play(game_id)
         seat = awaited((await stream.next("snapshot")).decisions).seat

@@ -138,7 +138,5 @@ async def until(pilot: Pilot[Any], true: Callable[[], bool]) -> None:
 
 def text_of(app: App[Any]) -> str:
     """What is on the screen, as text."""
-    width, height = app.size
     lines = app.screen._compositor.render_strips(app.size)
-    assert len(lines) == height
-    return "\n".join(strip.text[:width].rstrip() for strip in lines)
+    return "\n".join(strip.text.rstrip() for strip in lines)

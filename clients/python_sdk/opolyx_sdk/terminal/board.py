@@ -222,10 +222,10 @@ class _Board:
 def _between(parts: Sequence[Text]) -> Text:
     """The parts with bars around them."""
     bar = Text(_BAR, style="dim")
-    line = bar.copy()
+    pieces = [bar]
     for part in parts:
-        line = Text.assemble(line, part, bar)
-    return line
+        pieces += [part, bar]
+    return joined(pieces)
 
 
 def _token(player: PlayerView) -> Text:

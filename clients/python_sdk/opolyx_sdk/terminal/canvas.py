@@ -33,10 +33,11 @@ class Canvas(Widget):
         self._paint = paint
         self._fits = fits
         self._painting = Painting()
+        self._stale = True
 
     def repaint(self) -> None:
-        """Look again at what there is to show."""
-        self._renew(self.size)
+        """Look again at what there is to show, once the screen is drawn next."""
+        self._stale = True
         self.refresh(layout=self._fits)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -48,6 +49,8 @@ class Canvas(Widget):
     def render_line(self, y: int) -> Strip:
         """See `Widget`."""
         width = self.size.width
+        if self._stale:
+            self._renew(self.size)
         if y >= len(self._painting.lines):
             return Strip.blank(width, self.rich_style)
         line = self._painting.lines[y]
@@ -56,9 +59,9 @@ class Canvas(Widget):
         segments = Segment.apply_style(line.render(console), style)
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """There is another room."""
-        self._renew(event.size)
+        self._stale = True
 
     def on_click(self, event: events.Click) -> None:
         """Tell what was clicked."""
@@ -68,6 +71,7 @@ class Canvas(Widget):
             self.post_message(self.Picked(key))
 
     def _renew(self, size: Size) -> None:
+        self._stale = False
         if size.width and size.height:
             height = size.height if not self._fits else self.app.size.height - 6
             self._painting = self._paint(size.width, height)

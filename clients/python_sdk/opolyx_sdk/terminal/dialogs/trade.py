@@ -153,12 +153,11 @@ class TradeDialog(Dialog):
         self._side, self._row = GIVE, 0
 
     def _change(self, key: str) -> None:
-        """Change what is under the mark."""
+        """Choose the marked square; or change the side's cash, wherever the mark is."""
         side = self._here
-        if self._row:
-            if key == "space":
-                side.toggle(self._row)
-        elif key.isdecimal() and len(str(side.cash)) < _MOST_DIGITS:
+        if key == "space" and self._row:
+            side.toggle(self._row)
+        elif key.isdecimal() and key.isascii() and len(str(side.cash)) < _MOST_DIGITS:
             side.set_cash(side.cash * 10 + int(key))
         elif key == "backspace":
             side.set_cash(side.cash // 10)
@@ -173,7 +172,7 @@ class TradeDialog(Dialog):
         marked = number == self._side and row == self._row
         line = Text("▸" if marked else " ", style="bold")
         if row == 0:
-            cash = f"{table.text('screen.trade.cash')}: {table.money(side.cash)}"
+            cash = table.headed(table.text("screen.trade.cash"), table.money(side.cash))
             line.append(f" {cash}", style="bold" if marked else "")
         else:
             square = side.squares[row - 1]
@@ -206,4 +205,5 @@ class TradeDialog(Dialog):
         percent = self._template.fairness_bp // _BP_A_PERCENT
         rule = "" if self._with.ally else table.text("screen.trade.unfair", percent=percent)
         fair = verdict.allowed or verdict.refusal is None or not rule
-        return [f"{values}: {told}"] if fair else [f"{values}: {told}", rule]
+        verdict_line = table.headed(values, told)
+        return [verdict_line] if fair else [verdict_line, rule]

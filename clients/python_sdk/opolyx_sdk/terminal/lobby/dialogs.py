@@ -33,9 +33,9 @@ class LobbyDialog(Dialog):
         """See `Dialog`."""
         wish, text = self._wish, table.text
         yes = {True: "yes", False: "no"}
-        rows = [
+        return [
             Row(text("screen.lobby.name", name=self._name)),
-            Row(""),
+            Row(f"⚠ {self.problem}" if self.problem else ""),
             Row(text("screen.lobby.quick"), "1"),
             Row(text("screen.lobby.new_room"), "2"),
             Row(text("screen.lobby.join"), "3"),
@@ -50,7 +50,6 @@ class LobbyDialog(Dialog):
             Row(text("screen.keys.language"), "n"),
             Row(text("screen.keys.quit"), "q"),
         ]
-        return [*rows, Row(""), Row(f"⚠ {self.problem}")] if self.problem else rows
 
     def press(self, key: str) -> Outcome | None:
         """See `Dialog`."""

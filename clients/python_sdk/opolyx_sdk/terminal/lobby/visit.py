@@ -11,6 +11,7 @@ from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.enums import RoomState
 from opolyx_sdk.errors import OpolyxError
 from opolyx_sdk.matches import Found
+from opolyx_sdk.messages import catalogue
 from opolyx_sdk.rooms import Room, RoomOptions
 from opolyx_sdk.terminal.dialogs.dialog import Dialog, Do, Outcome
 from opolyx_sdk.terminal.dialogs.language import LanguageDialog
@@ -106,7 +107,8 @@ class Visit:
             try:
                 found = await self._chosen(outcome.what)
             except OpolyxError as error:
-                self._dialog.problem = str(error)
+                told = catalogue(self._host.language).text("screen.error.failed", why=str(error))
+                self._dialog.problem = told
                 continue
             if found is not None:
                 return found

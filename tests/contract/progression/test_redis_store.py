@@ -156,7 +156,7 @@ async def test_xp_7_redis_that_stands_still_longer_than_an_answer_is_waited_for_
 ) -> None:
     store = RedisStore(link)
     await store.apply([settled(1)], now_ms=1)  # now Redis has the script
-    still = asyncio.create_task(paused(redis, 3.0))
+    still = asyncio.create_task(paused(redis, 2.5))
     await asyncio.sleep(0.05)
     assert [Outcome.SETTLED] == await store.apply([settled(2)], now_ms=1)
     await still
@@ -289,7 +289,7 @@ async def test_xp_7_nothing_is_lost_or_paid_twice_when_redis_is_away_for_long(
     with redis_server(tmp_path) as server:
 
         async def away() -> None:
-            async with await RedisLink.open(server.url, timeout_seconds=0.5) as link:
+            async with await RedisLink.open(server.url, timeout_seconds=2.0) as link:
                 await asyncio.sleep(0.3)
                 server.kill()
                 with pytest.raises(ServiceError) as told:

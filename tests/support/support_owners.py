@@ -44,12 +44,10 @@ class CutStore:
         return called
 
 
-@asynccontextmanager
-async def running_replica(directory: Path, url: str, **settings: Any) -> AsyncIterator[Engine]:
-    """One engine among others on the store; its `store` is a `CutStore`."""
-    address = f"127.0.0.1:{free_port()}"
+def fast(port: int, **settings: Any) -> dict[str, Any]:
+    """The settings of an engine at a port of loopback that notices soon who died."""
+    address = f"127.0.0.1:{port}"
     values: dict[str, Any] = {
-        "store_url": url,
         "listen_address": address,
         "replica_address": address,
         "heartbeat_ms": HEARTBEAT_MS,
@@ -59,7 +57,14 @@ async def running_replica(directory: Path, url: str, **settings: Any) -> AsyncIt
         "development_seed": None,
         "grace_seconds": 6.0,
     }
-    async with running_engine(directory, wrap=_cuttable, **{**values, **settings}) as engine:
+    return {**values, **settings}
+
+
+@asynccontextmanager
+async def running_replica(directory: Path, url: str, **settings: Any) -> AsyncIterator[Engine]:
+    """One engine among others on the store; its `store` is a `CutStore`."""
+    values = fast(free_port(), store_url=url, **settings)
+    async with running_engine(directory, wrap=_cuttable, **values) as engine:
         engine.requests = itertools.count(engine.port * 1_000)  # one request makes one game
         yield engine
 

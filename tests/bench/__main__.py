@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 import bench_audit
+import bench_flood
 import bench_idle_streams
 import bench_leaderboards
 import bench_rooms
@@ -143,6 +144,8 @@ def main() -> None:
         bench_audit.run(quick=chosen.quick)
     if chosen.only in "stores":
         bench_stores.run(quick=chosen.quick)
+    if chosen.only in "flood":
+        bench_flood.run(quick=chosen.quick)
     if chosen.only in "idle streams":
         bench_idle_streams.run(quick=chosen.quick)
 

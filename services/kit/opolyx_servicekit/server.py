@@ -37,9 +37,6 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_metadata_size", 16 << 10),
     ("grpc.absolute_max_metadata_size", 32 << 10),
-    # Bursts of stream opens are cancelled at the default of 1,000.
-    ("grpc.server.max_pending_requests", 20_000),
-    ("grpc.server.max_pending_requests_hard_limit", 40_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_ping_strikes", 4),
 )
@@ -270,6 +267,10 @@ def server_options(settings: ServiceSettings) -> tuple[tuple[str, int], ...]:
         ("grpc.max_connection_idle_ms", round(settings.idle_connection_seconds * 1000)),
         ("grpc.max_allowed_incoming_connections", settings.most_connections),
         ("grpc.max_concurrent_streams", settings.most_connection_calls),
+        # Calls that wait to be taken are first come, first served, whoever floods: past the first
+        # number some are refused at once, past the second all, before Python hears of them.
+        ("grpc.server.max_pending_requests", settings.most_pending_calls),
+        ("grpc.server.max_pending_requests_hard_limit", settings.most_pending_calls * 2),
     )
 
 

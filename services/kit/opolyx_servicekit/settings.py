@@ -95,6 +95,10 @@ class ServiceSettings(BaseSettings):
     most_connection_calls: int = Field(default=10_000, ge=1)
     """Calls that one connection may have open at once; further ones wait at the client."""
 
+    most_pending_calls: int = Field(default=2_500, ge=1)
+    """Calls that may wait to be taken; of further ones more and more are refused, past twice as many
+    all. A burst of clients that come back must fit in."""
+
     handshake_seconds: float = Field(default=10.0, gt=0)
     """How long a new connection may take until it speaks HTTP/2, seconds."""
 

@@ -16,6 +16,7 @@ import bench_flood
 import bench_idle_streams
 import bench_leaderboards
 import bench_rooms
+import bench_seats
 import bench_stores
 from opolyx_rules import (
     RecordingChance,
@@ -146,6 +147,8 @@ def main() -> None:
         bench_stores.run(quick=chosen.quick)
     if chosen.only in "flood":
         bench_flood.run(quick=chosen.quick)
+    if chosen.only in "seats":
+        bench_seats.run(quick=chosen.quick)
     if chosen.only in "idle streams":
         bench_idle_streams.run(quick=chosen.quick)
 

@@ -1,70 +1,70 @@
-"""A look at frames on their way through: what kind each is, without parsing what is in it.
+"""A look at frames on their way through: those of some kinds are found, the others aren't parsed.
 
-Updates and snapshots, nearly all that goes by, are large and matter only to the client.
+Updates and snapshots, nearly all that goes by, are large and matter only to the client. A look costs
+about a microsecond a frame; to parse an update costs two to ten.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container
 from typing import Final, NamedTuple
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
 
-_GAME_ID: Final = pb.Frame.GAME_ID_FIELD_NUMBER
 _FRAME_TAG: Final = pb.PlayResponse.FRAMES_FIELD_NUMBER << 3 | 2  # 2: with its length before it
-_LENGTH_DELIMITED: Final = 2
+_GAME_ID_TAG: Final = pb.Frame.GAME_ID_FIELD_NUMBER << 3 | 2
 
 
-class Seen(NamedTuple):
-    """One frame in the bytes of a response."""
+class Found(NamedTuple):
+    """Where in the bytes of a response a frame is."""
 
-    kind: int
-    """Number of the field of its kind; 0 if it has none that can be told."""
-
-    piece: bytes
-    """The frame as a piece of a response, tag and length included."""
+    begin: int
+    """Its first byte: the tag with which it is a piece of a response."""
 
     body: int
-    """Where in the piece the frame's own bytes begin."""
+    """The first of the frame's own bytes."""
 
-    def parsed(self) -> pb.Frame:
-        """The frame."""
-        return pb.Frame.FromString(self.piece[self.body :])
+    end: int
+    """The byte after its last."""
+
+    kind: int
+    """Number of the field of its kind; 0 if it has none."""
 
 
-def frames_in(response: bytes) -> Iterator[Seen]:
-    """The frames of a `PlayResponse` or `WatchGameResponse`, in order.
+def find_frames(response: bytes, kinds: Container[int]) -> list[Found]:
+    """The frames of some kinds in a `PlayResponse` or `WatchGameResponse`, in order.
 
-    What else a later version puts there is passed on, too, as a frame of no kind.
+    What else a later version puts there is passed over.
+
+    Args:
+        response: the response's bytes.
+        kinds: numbers of the fields of `Frame`.
 
     Raises:
         IndexError: the bytes end too early.
         ValueError: they are no such response.
     """
-    at = 0
-    while at < len(response):
+    found = []
+    at, end = 0, len(response)
+    while at < end:
         begin = at
         tag, at = _varint(response, at)
-        if tag & 7 != _LENGTH_DELIMITED:
+        if tag & 7 != 2:
             raise ValueError(f"field {tag >> 3} has no length")
-        size, at = _varint(response, at)
-        end = at + size
-        if end > len(response):
+        size, body = _varint(response, at)
+        at = body + size
+        if at > end:
             raise IndexError("a frame is cut off")
-        kind = _kind(response, at, end) if tag == _FRAME_TAG else 0
-        yield Seen(kind, response[begin:end], at - begin)
-        at = end
+        kind = _kind(response, body, at)
+        if kind in kinds and tag == _FRAME_TAG:
+            found.append(Found(begin, body, at, kind))
+    return found
 
 
 def _kind(response: bytes, at: int, end: int) -> int:
     """The first field after the game's id."""
-    while at < end:
-        tag, at = _varint(response, at)
-        if tag >> 3 != _GAME_ID:
-            return tag >> 3
-        if tag & 7 != _LENGTH_DELIMITED:
-            raise ValueError("the game's id is no text")
-        size, at = _varint(response, at)
+    if at < end and response[at] == _GAME_ID_TAG:
+        size, at = _varint(response, at + 1)
         at += size
-    return 0
+    return response[at] >> 3 if at < end else 0
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from opolyx_engine.command import MOVED, Answer
 from opolyx_engine.replica import Replica
 from opolyx_engine.rpc.convert_answers import answer_to_proto
 from opolyx_engine.rpc.forwarding import Forwarding
-from opolyx_engine.rpc.frame_glance import frames_in
+from opolyx_engine.rpc.frame_glance import find_frames
 from opolyx_engine.rpc.frames import detached_frame, result_frame
 from opolyx_engine.rpc.hops import Metadata
 from opolyx_engine.rpc.peer_status import CALL_ERRORS, OwnerLost
@@ -176,15 +176,16 @@ class Upstream:
 
         That the owner drains is none of the client's business: its own server doesn't.
         """
-        answers, hidden, pieces = 0, False, []
-        for seen in frames_in(response):
-            if seen.kind == _DRAINING:
-                hidden = True
-                continue
-            pieces.append(seen.piece)
-            if seen.kind in _LOOKED_AT:
-                answers += self._note(seen.parsed())
-        return (b"".join(pieces) if hidden else response), answers
+        answers, kept, passed = 0, [], 0
+        for found in find_frames(response, _LOOKED_AT):
+            if found.kind == _DRAINING:
+                kept.append(response[passed : found.begin])
+                passed = found.end
+            else:
+                answers += self._note(pb.Frame.FromString(response[found.body : found.end]))
+        if not kept:
+            return response, answers
+        return b"".join([*kept, response[passed:]]), answers
 
     def _note(self, frame: pb.Frame) -> int:
         """Keep in mind what a frame says; the number of commands that it answers."""

@@ -125,14 +125,11 @@ def typed(hand: Hand, keys: Sequence[str]) -> Act:
 
 
 async def until(pilot: Pilot[Any], true: Callable[[], bool]) -> None:
-    """Let the program go on until something holds, up to three times as long as elsewhere."""
-    for attempt in range(3):
-        try:
-            await waited_until(true)
-            break
-        except AssertionError:
-            if attempt == 2:
-                raise AssertionError(f"it did not get so; shown is\n{text_of(pilot.app)}") from None
+    """Let the program go on until something holds."""
+    try:
+        await waited_until(true)
+    except AssertionError:
+        raise AssertionError(f"it did not get so; shown is\n{text_of(pilot.app)}") from None
     await pilot.pause()
 
 

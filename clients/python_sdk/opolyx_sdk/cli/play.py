@@ -118,8 +118,8 @@ def play(
     bots
         How a game against bots is served.
     """
-    needs_terminal("play")
     words = chosen_language(lang)
+    needs_terminal("play")
     print(catalogue(words).text("screen.opening"), flush=True)  # until it is drawn, seconds go by
     plan = _plan(wanted, name, bots.keep)
     if where.server is None:

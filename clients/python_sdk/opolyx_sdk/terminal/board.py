@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from opolyx_sdk.board import SQUARES
@@ -35,7 +36,6 @@ _BAR: Final = "│"
 _JAIL: Final = 10
 _PLAIN: Final = 3
 """Lines of a square at the top or bottom that needs no more."""
-_PRICE_FITS: Final = 6
 _NAME_FITS: Final = 14
 """From how many columns on a square at the side has its name on its first line."""
 
@@ -135,7 +135,7 @@ class _Board:
             lines.append(self._held(square, width))
         else:
             if self._layout.tall > _PLAIN:
-                lines.append(Text(fitted(self._price(square), width), style="dim"))
+                lines.append(self._price(square, width))
             lines.append(self._owner(square, width))
         blank = Text(" " * width)
         lines += [blank] * (self._layout.tall - 1 - len(lines))
@@ -179,15 +179,16 @@ class _Board:
         """Whose it is and how far it is built."""
         found = self._owned.get(square)
         if found is None or found.owner is None:
-            fits = width >= _PRICE_FITS and self._layout.tall == _PLAIN
-            return Text(fitted(self._price(square) if fits else "", width), style="dim")
+            roomy = self._layout.tall > _PLAIN and square % 10 and square // 10 % 2 == 0
+            return Text(" " * width) if roomy else self._price(square, width)
         state = MORTGAGED if found.mortgaged else str(found.level) if found.level else " "
         style = f"bold {seat_colour(found.owner)}"
         return Text(fitted(f"{owner_shape(found.owner)}{state}", width), style=style)
 
-    def _price(self, square: int) -> str:
-        price = SQUARES[square].price
-        return self._table.money(price) if price else ""
+    def _price(self, square: int, width: int) -> Text:
+        """The list price, where it fits."""
+        price = self._table.money(SQUARES[square].price) if SQUARES[square].price else ""
+        return Text(fitted(price if cell_len(price) <= width else "", width), style="dim")
 
     def _standing_on(self, square: int, width: int) -> Text:
         """The tokens on a square; a plus where there are more than fit."""

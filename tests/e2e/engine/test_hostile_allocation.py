@@ -248,7 +248,7 @@ async def test_unknown_games_are_not_found_everywhere(engine: Engine) -> None:
         ]
         for call in calls:
             assert "GAME_NOT_FOUND" == await reason_of(call)
-    assert not engine.service.registry._arrivals._coming
+    assert not engine.service.registry._take_ups.arrivals._coming
 
 
 async def test_a_game_created_while_the_server_drains_is_refused_or_kept(tmp_path: Path) -> None:

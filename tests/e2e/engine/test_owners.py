@@ -300,7 +300,7 @@ async def test_two_versions_of_the_rules_each_keep_their_own_games(
             fresh = await newer.new_game(people(2))
             # Given back by whom it was, it goes to the one that has its rules, not to the others.
             assert 2 == await older.store.claim(game_id, 1, NOBODY)
-            older.service.registry._running[game_id].let_go()
+            older.service.registry.running()[0].let_go()
             await until(lambda: runs(older, game_id))
             assert 0 == (await (await newer.caller("p_0")).game(game_id)).seq
             older_due = (await stored(older, game_id)).epoch

@@ -19,18 +19,17 @@ from opolyx_engine.errors import owner_unknown, store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
 from opolyx_engine.game_log import GameLog, LogMoved
 from opolyx_engine.given_answers import GivenAnswers
-from opolyx_engine.hub import Hub
 from opolyx_engine.inbox import Inbox
 from opolyx_engine.late_commands import LateCommands
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.replies import Replies
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.store.base import RUNNING, VOID, GameStore, StoreConflict
+from opolyx_engine.shown_game import ShownGame
+from opolyx_engine.store.base import GameStore, StoreConflict
 from opolyx_engine.store_failures import StoreFailures
 from opolyx_engine.table import Step, Table
 from opolyx_engine.timers import Alarm, Timers
-from opolyx_engine.update_ring import UpdateRing
 from opolyx_engine.void_requests import VoidRequests
 from opolyx_rules.actions import KIND, NAMES, Action
 from opolyx_rules.reasons import Refusal
@@ -79,7 +78,7 @@ class GameTools:
     """Whether no other replica can have taken this one for dead, and so its games."""
 
 
-class GameActor:
+class GameActor(ShownGame):
     """Runs one game. Reading its table is allowed at any time: it is replaced, never changed."""
 
     def __init__(
@@ -102,12 +101,10 @@ class GameActor:
             deadlines_moved: whether the table's deadlines aren't those of its last update.
             quiet_since_ms: since when nobody asked for the game, Unix milliseconds; now if absent.
         """
-        self.table = table
-        """The game as it is stored."""
-        self.ring = UpdateRing(tools.settings.recent_updates, table.seq)
-        """The latest updates."""
-        self.hub = Hub(lambda seats: tools.frames.presence(table.header.game_id, seats))
-        """Who receives the game."""
+        settings = tools.settings
+        super().__init__(
+            table, tools.frames, settings.recent_updates, deadlines_moved=deadlines_moved
+        )
         self.stopped = False
         """Whether the actor takes nothing more: the game ended, or is run here no longer."""
         self.lost = False
@@ -116,6 +113,8 @@ class GameActor:
         """Whether the actor stopped because of a fault that it could not even store."""
         self.epoch = epoch
         """With which this replica owns the game."""
+        self.failures = StoreFailures(self.game_id, tools.clock, tools.metrics, settings, self.wake)
+        """How the store failed here."""
         self._tools = tools
         self._quiet_since_ms = tools.clock.now_ms() if quiet_since_ms is None else quiet_since_ms
         self._attaching = 0
@@ -124,15 +123,10 @@ class GameActor:
         self._leaving: asyncio.Future[None] | None = None
         self._alarm = Alarm(self.wake)
         self._alarm.next_due_ms = table.clocks.next_due_ms  # known before the task begins
-        self._moved_at_seq = table.seq if deadlines_moved else -1
         known = recent or RecentCommands(complete=table.seq == 0)
         self._answers = GivenAnswers(table.header.game_id, tools.store, known)
-        settings = tools.settings
         self._game_log = GameLog(
             tools.store, tools.clock, tools.metrics, settings.snapshot_every, epoch
-        )
-        self._failures = StoreFailures(
-            self.game_id, tools.clock, tools.metrics, settings, self.wake
         )
         self._inbox = Inbox(settings.most_waiting_commands)
         self._replies = Replies(table.header.game_id, tools.metrics, settings)
@@ -140,26 +134,6 @@ class GameActor:
         self._void_requests = VoidRequests()
         self._faulty = False
         self._wake = asyncio.Event()
-
-    @property
-    def game_id(self) -> str:
-        """The game's id."""
-        return self.table.header.game_id
-
-    @property
-    def running(self) -> bool:
-        """Whether the game goes on, here or elsewhere."""
-        return self.table.life == RUNNING
-
-    @property
-    def last_failure(self) -> tuple[int, str] | None:
-        """When the store last failed here, Unix milliseconds, and how."""
-        return self._failures.last
-
-    @property
-    def store_failing_since_ms(self) -> int | None:
-        """Since when the store keeps failing here, Unix milliseconds; None if it doesn't."""
-        return self._failures.since_ms
 
     @property
     def next_due_ms(self) -> int | None:
@@ -181,28 +155,9 @@ class GameActor:
         """When the command that is next came in, Unix milliseconds; None if none waits."""
         return self._inbox.first_arrived_ms() if self._inbox else None
 
-    @property
-    def updates_tell_all(self) -> bool:
-        """Whether who has all updates knows how the game stands.
-
-        Not so when it was ended as void, and not between an outage that moved its deadlines and
-        the next update.
-        """
-        return self.table.life != VOID and self.table.seq != self._moved_at_seq
-
     def wake(self) -> None:
         """Look at the clock, and at what waits."""
         self._wake.set()
-
-    def snapshot_frame(self, seat: int | None) -> bytes:
-        """The game as it is now, and that this is all there is."""
-        frames = self._tools.frames
-        snapshot = frames.snapshot(self.table, seat, self.hub.connected)
-        return snapshot + self.attached_frame()
-
-    def attached_frame(self) -> bytes:
-        """An attachment has everything up to now."""
-        return self._tools.frames.attached(self.game_id, self.table.seq)
 
     def touch(self) -> None:
         """Somebody asks for the game, or receives it."""
@@ -249,7 +204,7 @@ class GameActor:
         """Stop at once: another replica owns the game, so nothing is stored from here any more."""
         if not self.stopped:
             self.lost = True
-            self._stop(self._tools.frames.lost(self.game_id))
+            self._stop(self._frames.lost(self.game_id))
             self._wake.set()
 
     # What others ask of the actor.
@@ -318,11 +273,11 @@ class GameActor:
             return
         self._left = self.stopped = True
         self._alarm.off()
-        self._failures.off()
+        self.failures.off()
         self._dismiss()
         if not self.running:
             self.hub.let_go()  # a long stream must not keep all games that it ever received
-        self._tools.frames.forget(self.game_id)
+        self._frames.forget(self.game_id)
         for watcher in self._tools.watchers:
             watcher.ended(self)
         if self._leaving is not None and not self._leaving.done():
@@ -337,12 +292,12 @@ class GameActor:
         try:
             await self._work_through()
         except ServiceError as error:
-            self._failures.note(error)
+            self.failures.note(error)
             self._void_requests.fail(error)
         except LogMoved as error:
             _log.warning("game_lost", game_id=self.game_id, error=str(error))
             self.lost = True
-            self._stop(self._tools.frames.lost(self.game_id))
+            self._stop(self._frames.lost(self.game_id))
         except Exception:
             await self._meet_fault()
 
@@ -354,11 +309,11 @@ class GameActor:
         while self.running:
             if self._faulty:
                 await self._end_as_void(_FAULT)
-                self.hub.release(self._tools.frames.fault(self.game_id))
+                self.hub.release(self._frames.fault(self.game_id))
             elif self._void_requests:
                 await self._end_as_void(self._void_requests.reason)
             elif self._leaving is not None:
-                self._stop(self._tools.frames.lost(self.game_id))
+                self._stop(self._frames.lost(self.game_id))
                 return
             elif not await self._do_next():
                 return
@@ -416,7 +371,7 @@ class GameActor:
         """What is due happens, unless an outage kept players from acting before it was (CLOCK-5)."""
         if not self._tools.surely_mine():
             raise owner_unknown(self.game_id, self._tools.settings.store_retry_ms)
-        if self._failures.since_ms is None or self._failures.excused:
+        if self.failures.since_ms is None or self.failures.excused:
             await self._take_due(due_ms, now_ms)
         else:
             await self._game_log.reach(self.table)
@@ -424,10 +379,9 @@ class GameActor:
 
     def _grant_grace(self, now_ms: int) -> None:
         """Give whoever is awaited as much time as if the game was taken up again."""
-        self._failures.excused = True
-        self.table = self.table.with_grace(now_ms, self._tools.settings.restart_grace_ms)
-        self._moved_at_seq = self.table.seq
-        self.hub.refresh()
+        self.failures.excused = True
+        grace_ms = self._tools.settings.restart_grace_ms
+        self._show_moved(self.table.with_grace(now_ms, grace_ms))
         self._changed()
 
     async def _take_due(self, due_ms: int, now_ms: int) -> None:
@@ -457,17 +411,13 @@ class GameActor:
             if answer is None:
                 raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}") from error
             return answer
-        self._failures.over()
+        self.failures.over()
         with span("publish"):
             self._publish(step)
         return Answer(seq=step.entry.seq)
 
     def _publish(self, step: Step) -> None:
-        """Show a stored step. The table first: should showing fail, it is what is stored."""
-        before, self.table = self.table, self.table.after(step)
-        frame = self._tools.frames.update(before, step)
-        self.ring.add(step.entry.seq, frame)
-        self.hub.publish(frame)
+        self._show_step(step)
         self._changed()
 
     def _changed(self) -> None:
@@ -485,7 +435,7 @@ class GameActor:
         _log.exception("game_fault", game_id=self.game_id, seq=self.table.seq)
         if self._faulty:
             self.broken = True
-            self._stop(self._tools.frames.fault(self.game_id))
+            self._stop(self._frames.fault(self.game_id))
             return
         self._faulty = True
         self._tools.metrics.faults.inc()
@@ -493,9 +443,8 @@ class GameActor:
         await self._game_log.dump(self.game_id)
 
     async def _end_as_void(self, reason: str) -> None:
-        self.table = await self._game_log.end_as_void(self.table, reason)
+        self._show_void(await self._game_log.end_as_void(self.table, reason))
         self._alarm.next_due_ms = None
-        self.hub.refresh()
         for watcher in self._tools.watchers:
             watcher.changed(self)
 

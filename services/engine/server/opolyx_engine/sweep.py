@@ -50,5 +50,5 @@ def is_stuck(game: GameActor | RestingGame, now_ms: int, after_ms: int) -> bool:
     """
     times = [game.next_due_ms]
     if isinstance(game, GameActor):
-        times += [game.first_waits_since_ms, game.store_failing_since_ms]
+        times += [game.first_waits_since_ms, game.failures.since_ms]
     return any(time_ms is not None and time_ms + after_ms < now_ms for time_ms in times)

@@ -198,6 +198,6 @@ def _add_table(response: pb.InspectGameResponse, game: GameActor) -> None:
         response.phase = decision_pb2.Phase.ValueType(awaited_phase(table.state))
         response.decision_id = f"d{table.state.decision}"
         response.deadline_unix_ms = table.clocks.deadline_ms
-    if game.last_failure is not None:
-        at_ms, message = game.last_failure
+    if game.failures.last is not None:
+        at_ms, message = game.failures.last
         response.last_store_failure.CopyFrom(pb.StoreFailure(at_unix_ms=at_ms, message=message))

@@ -148,6 +148,10 @@ chaos: setup ## Strike three engines, Redis and Envoy 300 times under a hundred 
 chaos-alone: setup ## Kill one server 200 times under fifty games, and cut its connections (ARGS="--kills 20" for less)
 	@$(BIN)/python tests/chaos $(ARGS)
 
+.PHONY: rehearsal
+rehearsal: setup ## Roll out every pod of the production manifests and lose a node, as processes of this machine
+	@$(BIN)/python tests/chaos/rehearsal.py $(ARGS)
+
 .PHONY: leaks
 leaks: setup ## Open and end 10,000 streams, and see what the server keeps of them
 	@$(BIN)/python tests/chaos/leaks.py $(ARGS)
@@ -159,6 +163,14 @@ fuzz: setup ## Feed hostile inputs to the wire and the parsers, two minutes (ARG
 .PHONY: audit
 audit: setup ## Look for known faults in what requirements.lock names (ARGS="--database DIR")
 	@$(BIN)/python tools/audit_dependencies.py $(ARGS)
+
+.PHONY: monitoring-check
+monitoring-check: setup ## Watch the system with a real Prometheus while everything goes wrong once
+	@$(BIN)/python tests/monitoring $(ARGS)
+
+.PHONY: monitoring-pictures
+monitoring-pictures: setup ## The same, and draw the dashboards into docs/monitoring
+	@$(BIN)/python tests/monitoring --pictures $(ARGS)
 
 .PHONY: policies
 policies: setup ## Play built-in bots against each other, 400 games (ARGS="steady random --games 60")

@@ -1,9 +1,10 @@
-"""The short forms of `make chaos` and `make chaos-alone`: blows that lose nothing."""
+"""The short forms of `make chaos`, `make chaos-alone` and `make rehearsal`: nothing is lost."""
 
 import pytest
 
 from support_chaos import Chaos, Plan
 from support_chaos_replicas import ReplicaChaos, ReplicaPlan
+from support_rehearsal import Rehearsal, rehearse
 
 
 @pytest.mark.timeout(300)
@@ -35,3 +36,17 @@ async def test_replicas_struck_under_running_games_lose_nothing_and_repeat_nothi
     assert summary.counts["commands acknowledged"] == summary.counts["commands in the log"] > 20
     assert summary.counts["games ended"] == summary.counts[VERIFIED] >= 4
     assert 7 == summary.counts["programs that ended well"]
+
+
+@pytest.mark.timeout(300)
+async def test_pods_of_the_manifests_are_rolled_out_without_a_loss() -> None:
+    plan = Rehearsal(
+        overlay="dev", games=2, round_cap=3, settle_s=0.5, rollouts=("engine",), lose_node=False
+    )
+    summary = await rehearse(plan)
+
+    assert [] == summary.problems, summary.table()
+    assert summary.counts["commands acknowledged"] == summary.counts["commands in the log"] > 20
+    assert summary.counts["games ended"] == summary.counts[VERIFIED] >= 2
+    # Two engines replaced by two, one of each other program, all ended as their manifests say.
+    assert 7 == summary.counts["pods that ended within their grace"]

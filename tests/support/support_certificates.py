@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 def write_certificate(directory: Path, name: str, *hosts: str) -> tuple[Path, Path]:
     """A self-signed certificate for 127.0.0.1, that can be its own authority; and its key.
 
-    With `hosts` it is for these names, and not for the address.
+    With `hosts` it is for these names and addresses, and not for that one.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
@@ -43,9 +43,14 @@ def write_certificate(directory: Path, name: str, *hosts: str) -> tuple[Path, Pa
 
 
 def _names(hosts: tuple[str, ...]) -> list[x509.GeneralName]:
-    if hosts:
-        return [x509.DNSName(host) for host in hosts]
-    return [x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    return [_named(host) for host in hosts or ("127.0.0.1",)]
+
+
+def _named(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
 
 
 def tls_channel(port: int, ca: bytes, own: tuple[Path, Path] | None = None) -> grpc.aio.Channel:

@@ -59,9 +59,14 @@ class Tables:
     """The tables of one run, over one address."""
 
     def __init__(
-        self, address: str, habits: Habits, summary: Summary, say: Callable[[str], object]
+        self,
+        address: str,
+        habits: Habits,
+        summary: Summary,
+        say: Callable[[str], object],
+        options: ClientOptions = PATIENT,
     ) -> None:
-        """Nobody sits yet."""
+        """Nobody sits yet; `options` are those of the clients."""
         self.running: set[str] = set()
         """Games that run."""
         self.ledgers: dict[str, Ledger] = collections.defaultdict(Ledger)
@@ -71,6 +76,7 @@ class Tables:
         self.watch: Callable[[str], object] = _nobody
         """Told of each update that a client receives, by the client's game and seat."""
         self._address = address
+        self._options = options
         self._habits = habits
         self._summary = summary
         self._say = say
@@ -85,8 +91,8 @@ class Tables:
         address = self._address
         rng = random.Random(self._habits.seed * 1_000 + number)
         async with (
-            AsyncClient(address, options=PATIENT) as host,
-            AsyncClient(address, options=PATIENT) as guest,
+            AsyncClient(address, options=self._options) as host,
+            AsyncClient(address, options=self._options) as guest,
         ):
             for client in (host, guest):
                 await self._persist(partial(client.create_guest, f"Table {number}"))

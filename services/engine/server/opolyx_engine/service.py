@@ -147,6 +147,7 @@ class EngineService:
             self.membership,
             self.registry.took_up,
             self.registry.knows,
+            claims.refused,
             settings,
             self._clock,
         )

@@ -30,6 +30,7 @@ class Adopter:
             self.member.membership,
             self.take_up,
             lambda game_id: game_id in self.taken,
+            self.member.claims.refused,
             self.member.settings,
             self.clock,
         )
@@ -197,6 +198,21 @@ async def test_a_store_that_is_away_for_all_moves_no_game(house: House) -> None:
     await house.live(4 * TTL_MS)
     assert [10, 10, 10] == house.counts()
     assert {1} == {game.epoch for game in house.book.games.values()}
+
+
+async def test_a_game_that_was_refused_is_so_no_longer_once_somebody_has_or_ended_it() -> None:
+    house = house_of(1)
+    looker = house.adopters[0]
+    await house.live(2 * TTL_MS, all_of_them=False)
+    for game_id in ("g_had", "g_ended"):
+        house.book.add(game_id, rules="of another version")
+    await house.live(2 * TTL_MS, all_of_them=False)
+    assert {"g_had", "g_ended"} == set(looker.member.claims.refused)
+    house.book.end("g_ended")
+    await house.dying.membership.beat()
+    await house.book.claim("g_had", 0, house.dying.replica_id)
+    await house.live(2 * TTL_MS)
+    assert {} == looker.member.claims.refused
 
 
 async def _never(game_id: str) -> bool:

@@ -173,9 +173,13 @@ async def test_who_drains_takes_nothing_and_says_so(a: Member, b: Member) -> Non
 async def test_who_leaves_is_not_dead(a: Member, b: Member, clock: ManualClock) -> None:
     for each in (a, b):
         await each.membership.beat()
-    await a.membership.leave()
-    await beat_for(clock, 2 * TTL_MS, b)
-    assert () == b.membership.dead
+    async with TaskOwner("test") as tasks:
+        tasks.start(a.membership.run(), name="heartbeat")
+        await clock.advance(1)
+        await a.membership.leave()
+        await beat_for(clock, 2 * TTL_MS, b)
+    assert b.membership.find(a.replica_id) is None
+    assert [] == list(b.membership.dead)
     b.line.cut = True
     await b.membership.leave()  # a store that is away keeps nobody from leaving
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final
 
 import structlog
@@ -34,6 +34,7 @@ class Adoption:
         membership: Membership,
         take_up: Callable[[str], Awaitable[bool]],
         knows: Callable[[str], bool],
+        refused: Collection[str],
         settings: EngineSettings,
         clock: Clock,
     ) -> None:
@@ -44,6 +45,7 @@ class Adoption:
             membership: who lives.
             take_up: takes a game up, if it may be; False if the store failed.
             knows: whether a game is here, in memory or not, or on its way here.
+            refused: games that nobody could go on with when they were looked at last.
             settings: how often, and how fast.
             clock: the time.
         """
@@ -51,6 +53,7 @@ class Adoption:
         self._membership = membership
         self._take_up = take_up
         self._knows = knows
+        self._refused = refused
         self._settings = settings
         self._clock = clock
         self._share_done_ms: dict[str, int] = {}
@@ -104,14 +107,16 @@ class Adoption:
             await self._store.leave(owner, if_dead=True)
 
     async def _look_for_own(self) -> None:
-        """Games that were handed over to this replica by one that couldn't tell it so."""
+        """Games that were handed over to this replica by one that couldn't tell it so.
+
+        And those that were refused: somebody may have them by now, or have ended them.
+        """
         if not self._is_due(self._own_due_ms):
             return
         self._own_due_ms = self._clock.now_ms() + self._settings.replica_ttl_ms
         me = self._membership.me.replica_id
-        await self._take_up_all(
-            await self._store.owned_by(me, lambda game_id: not self._knows(game_id))
-        )
+        unknown = await self._store.owned_by(me, lambda game_id: not self._knows(game_id))
+        await self._take_up_all([*unknown, *self._refused])
 
     async def _look_for_strays(self) -> None:
         """Games that no list leads to; one replica looks, as it means looking at all games."""

@@ -12,6 +12,7 @@ from opolyx_engine.replica import Replica
 from opolyx_engine.rules_fit import fingerprint_in
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import RUNNING, GameStore, StoredGame
+from opolyx_servicekit.errors import FailedPrecondition
 
 _log = structlog.get_logger(__name__)
 
@@ -46,14 +47,14 @@ class Claims:
             FailedPrecondition: no living replica has its rules.
             ServiceError: the store failed, or nobody may own it for the moment.
         """
-        for _ in range(_MOST_TRIES):
-            if self._is_settled(stored):
-                self.refused.pop(stored.game_id, None)
-                return stored
-            await self._membership.ask_about(stored.owner)
-            self._admit(stored)
-            stored = await self._claimed(stored)
-        raise owner_unknown(stored.game_id, self._settings.store_retry_ms)
+        try:
+            return await self._own(stored)
+        except FailedPrecondition:
+            self._refuse(stored)
+            raise
+        except GameElsewhere:
+            self.refused.pop(stored.game_id, None)
+            raise
 
     async def own_to_end(self, stored: StoredGame) -> StoredGame:
         """As `own`, but only to end the game: whatever its rules are.
@@ -66,6 +67,16 @@ class Claims:
                 return stored
             await self._membership.ask_about(stored.owner)
             self._ask_owner(stored)
+            stored = await self._claimed(stored)
+        raise owner_unknown(stored.game_id, self._settings.store_retry_ms)
+
+    async def _own(self, stored: StoredGame) -> StoredGame:
+        for _ in range(_MOST_TRIES):
+            if self._is_settled(stored):
+                self.refused.pop(stored.game_id, None)
+                return stored
+            await self._membership.ask_about(stored.owner)
+            self._admit(stored)
             stored = await self._claimed(stored)
         raise owner_unknown(stored.game_id, self._settings.store_retry_ms)
 
@@ -94,11 +105,9 @@ class Claims:
         others = [each for each in self._membership.takers() if each != me]
         taker = chosen(stored.game_id, (each for each in others if _fits(each, fingerprint)))
         if taker is not None:
-            self.refused.pop(stored.game_id, None)
             raise GameElsewhere(stored.game_id, taker, self._settings.store_retry_ms)
         if _fits(me, fingerprint):
             raise owner_unknown(stored.game_id, self._settings.drain_retry_ms)
-        self._refuse(stored, fingerprint)
         raise rules_differ(stored.game_id)
 
     def _ask_owner(self, stored: StoredGame) -> None:
@@ -108,7 +117,7 @@ class Claims:
         if not self._membership.may_take_from(stored.owner):
             raise owner_unknown(stored.game_id, self._settings.heartbeat_ms)
 
-    def _refuse(self, stored: StoredGame, fingerprint: str) -> None:
+    def _refuse(self, stored: StoredGame) -> None:
         """Say it once a game: it is looked at again and again."""
         if stored.game_id in self.refused:
             return
@@ -118,7 +127,7 @@ class Claims:
             "game_refused",
             game_id=stored.game_id,
             ruleset=stored.ruleset,
-            rules=fingerprint,
+            rules=fingerprint_in(stored.header),
             hint="start an engine of the version that began it, or end it as void",
         )
 

@@ -48,6 +48,7 @@ class Membership:
         self._unbroken_since: float | None = None
         self._doubtful = False
         self._failing = False
+        self._gone = False
         self._hearing = asyncio.Lock()
         self._beats = 0
         self.me = Replica(secrets.token_hex(_ID_BYTES), settings.replica_address, fingerprints)
@@ -111,11 +112,11 @@ class Membership:
         return owner not in self._living and since is not None and now - since >= self._ttl_s
 
     async def run(self) -> None:
-        """Say that this replica lives, until cancelled."""
+        """Say that this replica lives, until it leaves."""
         if self.alone:
             return
         every_ms = self._settings.heartbeat_ms
-        while True:
+        while not self._gone:
             began_ms = self._clock.now_ms()
             pause_ms = every_ms
             try:
@@ -186,6 +187,7 @@ class Membership:
 
     async def leave(self) -> None:
         """Be neither alive nor dead any more; a store that is away doesn't matter."""
+        self._gone = True
         if self.alone:
             return
         try:

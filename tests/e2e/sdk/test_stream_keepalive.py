@@ -162,6 +162,21 @@ async def test_a_stream_has_no_deadline_and_a_call_has_one_and_both_name_the_gam
     assert (None, "g2") == refusing.seen["Play"]
 
 
+@pytest.mark.parametrize("game_id", ["萬", "g\n", "g 1", "g" * 20_000])
+async def test_an_id_that_no_header_can_hold_is_the_servers_to_refuse(game_id: str) -> None:
+    refusing, server = Refusing(), grpc.aio.server()
+    server.add_generic_rpc_handlers((refusing,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with AsyncClient(f"127.0.0.1:{port}", token="the-token") as client:
+        with pytest.raises(NotAllowed):
+            await client.get_game(game_id)
+        with pytest.raises(NotAllowed):
+            await client.play(game_id).__aenter__()
+    await server.stop(0)
+    assert "" == refusing.seen["GetGame"][1] == refusing.seen["Play"][1]
+
+
 @pytest.mark.parametrize("kind", ["silent", "swallows", "refuses"])
 async def test_dialling_a_dead_address_fails_with_a_clear_error(kind: str) -> None:
     """Case A-33: within the connect timeout, not never."""

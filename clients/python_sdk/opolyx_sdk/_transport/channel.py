@@ -5,6 +5,7 @@ a channel of its own. The token travels as metadata of each call and is shown no
 """
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ R_co = TypeVar("R_co", covariant=True)
 GAME_HEADER: Final = "x-opolyx-game"
 """Names the game of a call, so that a proxy can send it straight to the game's owner."""
 
+_NAMEABLE: Final = re.compile(r"[!-~]{1,128}")  # what a header can hold, and any game's id is
 CLOSED: Final = "the client was closed"
 """Why what a closed client had under way is lost."""
 
@@ -161,7 +163,7 @@ class Transport:
         pairs = []
         if self.tokens.jwt:
             pairs.append(("authorization", f"Bearer {self.tokens.jwt}"))
-        if game_id:
+        if _NAMEABLE.fullmatch(game_id):
             pairs.append((GAME_HEADER, game_id))
         if place := self.traces.place():
             pairs.append(("traceparent", place))

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, Protocol
 
 import structlog
 
@@ -26,7 +26,7 @@ _MOST_TRIES: Final = 5
 _LEAVE_PART: Final = 0.25  # of the whole time: how long one game may take to come to rest
 _RELEASE_S: Final = 5.0
 
-Tell = Callable[[Replica, Sequence[GivenGame]], Awaitable[None]]
+Tell = Callable[[Replica, Sequence[GivenGame]], Coroutine[Any, Any, None]]
 """Tells a replica which games it has now; never raises, as the store tells it too."""
 
 
@@ -75,7 +75,8 @@ class HandOver:
         try:
             async with asyncio.timeout(self._limit_s):
                 await self._membership.drain()
-                await self._give_all()
+                async with asyncio.TaskGroup() as telling:
+                    await self._give_all(telling)
         except (TimeoutError, ServiceError) as error:
             self._failed = True
             left = len(self._games.here())
@@ -94,7 +95,7 @@ class HandOver:
         except (TimeoutError, ServiceError) as error:  # they are found once this one counts as dead
             _log.warning("games_not_released", error=repr(error))
 
-    async def _give_all(self) -> None:
+    async def _give_all(self, telling: asyncio.TaskGroup) -> None:
         """Some rounds: a game may just have come when the first began."""
         for _ in range(_MOST_ROUNDS):
             games = self._games.here()
@@ -103,7 +104,7 @@ class HandOver:
             for first in range(0, len(games), _AT_ONCE):
                 page = games[first : first + _AT_ONCE]
                 given = await asyncio.gather(*map(self._hand_over, page))
-                await self._tell_all([each for each in given if each is not None])
+                self._tell_all([each for each in given if each is not None], telling)
 
     async def _hand_over(self, game_id: str) -> GivenGame | None:
         return await self._games.hand_over(game_id, self._give, self._limit_s * _LEAVE_PART)
@@ -130,11 +131,13 @@ class HandOver:
             return taker
         return None
 
-    async def _tell_all(self, given: Sequence[GivenGame]) -> None:
+    def _tell_all(self, given: Sequence[GivenGame], telling: asyncio.TaskGroup) -> None:
+        """Tell the new owners, who begin with these games while the next ones are given away."""
         by_taker: defaultdict[Replica, list[GivenGame]] = defaultdict(list)
         for each in given:
             by_taker[each.replica].append(each)
-        await asyncio.gather(*(self._tell(taker, games) for taker, games in by_taker.items()))
+        for taker, games in by_taker.items():
+            telling.create_task(self._tell(taker, games))
 
     async def _release(self, game_id: str) -> None:
         stored = await self._store.game(game_id)

@@ -42,7 +42,7 @@ class ReplicaCalls:
             await stub.TakeUp(
                 request, metadata=(("authorization", f"Bearer {token}"),), timeout=_TIMEOUT_S
             )
-        except grpc.RpcError as error:
+        except Exception as error:  # gRPC has many ways to fail
             _log.warning("replica_not_told", games=len(games), error=repr(error)[:200])
 
 

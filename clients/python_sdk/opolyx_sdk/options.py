@@ -38,7 +38,7 @@ class ClientOptions:
 
     keepalive_s: float = 20.0
     """After how long without a word from the server it is asked for a sign of life, seconds. Servers
-    cut off who asks more often than they allow: every 10 s, unless told otherwise.
+    cut off who asks more often than they allow: every 5 s, unless told otherwise.
     """
 
     keepalive_timeout_s: float = 10.0

@@ -114,7 +114,7 @@ class ServiceSettings(BaseSettings):
     keepalive_timeout_seconds: float = Field(default=10.0, gt=0)
     """How long a pinged peer may take to answer before its connection is given up, seconds."""
 
-    least_ping_seconds: float = Field(default=10.0, gt=0)
+    least_ping_seconds: float = Field(default=5.0, gt=0)
     """What clients must leave between their own pings, seconds; who pings more often is cut off."""
 
     grace_seconds: float = Field(default=20.0, ge=0)

@@ -286,11 +286,14 @@ class RedisStore(RedisAccounts):
         """Store what facts do; None if something changed meanwhile."""
         releases: list[tuple[str, str]] = []
         over: dict[str, tuple[Room, Room]] = {}
+        ids = {fact.game_id for fact in facts if fact.kind is FactKind.GAME_OVER}
+        found = await asyncio.gather(*(self.find_room(game_id=game_id) for game_id in ids))
+        rooms = {room.game_id: room for room in found if room is not None}
         for fact in facts:
             if fact.kind is FactKind.SEAT_RELEASED:
                 releases.append((fact.game_id, fact.player_id))
             elif fact.kind is FactKind.GAME_OVER:
-                room = await self.find_room(game_id=fact.game_id)
+                room = rooms.get(fact.game_id)
                 if room is None or room.room_id in over:
                     continue
                 releases += [(room.game_id, seat.player_id) for seat in room.holds.values()]

@@ -1,7 +1,7 @@
-"""Links to Redis with trouble: one that dies at a given call, one that loses each first answer."""
+"""Links to Redis with trouble: they die, lose answers, or are overtaken."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from opolyx_servicekit.errors import StoreUnavailable
@@ -56,6 +56,25 @@ class ForgetfulLink:
         named, told = tuple(keys), tuple(args)
         await self._inner.run(script, named, told)
         return await self._inner.run(script, named, told)
+
+    async def call(self, *command: Value, key: str = "") -> Any:
+        return await self._inner.call(*command, key=key)
+
+
+class OvertakenLink:
+    """Something else happens before a script runs, once."""
+
+    def __init__(self, inner: RedisLink, name: str) -> None:
+        self._inner = inner
+        self._name = name
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+        """What happens before the next script of the name."""
+
+    async def run(self, script: Script, keys: Iterable[str], args: Iterable[Value] = ()) -> Any:
+        if script.name == self._name and (meanwhile := self.meanwhile):
+            self.meanwhile = None
+            await meanwhile()
+        return await self._inner.run(script, keys, args)
 
     async def call(self, *command: Value, key: str = "") -> Any:
         return await self._inner.call(*command, key=key)

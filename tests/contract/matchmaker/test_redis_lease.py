@@ -64,6 +64,18 @@ async def test_the_first_has_it_and_keeps_it_as_long_as_it_is_heard(
         await write(second)
 
 
+async def test_a_holder_that_is_heard_at_the_last_moment_keeps_it(
+    link: RedisLink, clock: Clock
+) -> None:
+    first, second = (RedisLease(link, LEASE_S, monotonic=clock) for _ in range(2))
+    assert await first.hold()
+    assert not await second.hold()
+    clock.now += LEASE_S
+    assert await first.hold()
+    assert not await second.hold()
+    await write(first)
+
+
 async def test_a_silent_holder_loses_it_after_a_lease_and_what_it_sends_is_refused(
     link: RedisLink, clock: Clock
 ) -> None:

@@ -231,6 +231,17 @@ async def test_code_that_is_taken_is_replaced(store: Store) -> None:
         assert one.room_id == found.room_id
 
 
+async def test_code_of_a_closed_room_is_free(store: Store) -> None:
+    first = await opened(store, 1)
+    await store.change_room("r_1", close)
+
+    other = await store.create_room(replace(room(2), code=first.code), "request-2")
+
+    assert isinstance(other, Room)
+    assert other.code == first.code
+    assert other == await store.find_room(code=first.code)
+
+
 async def test_unknown_room_is_not_found(store: Store) -> None:
     outcome = await store.change_room("r_9", close)
 
@@ -324,6 +335,15 @@ async def test_what_ended_long_ago_is_forgotten_with_its_request(store: Store) -
     assert 0 == await store.forget(10_001, 0)
     assert 2 == await store.forget(20_000, 0)
     assert await store.find_request("request-1") is None
+
+
+async def test_a_room_that_was_checked_late_is_kept_from_then_on(store: Store) -> None:
+    await started(store, 1, person("host1"), person("eve"))
+    await store.rooms_to_check(20_000, 50_000, 10)
+    await store.change_room("r_1", end)
+
+    assert 0 == await store.forget(50_000, 0)
+    assert 1 == await store.forget(50_001, 0)
 
 
 async def test_accounts_and_owned_bots(store: Store) -> None:

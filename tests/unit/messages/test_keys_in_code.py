@@ -86,5 +86,20 @@ def test_the_code_gives_the_values_that_texts_need(calls: list[tuple[str, ast.Ca
     assert wrong == []
 
 
+def test_every_text_is_asked_for_somewhere(strings: tuple[set[str], set[str]]) -> None:
+    whole, beginnings = strings
+    starts = tuple(one for one in beginnings if "." in one)
+    called = tuple(f"{one}." for one in whole if one in SECTIONS or f"{one}." in starts)
+    idle = [
+        key
+        for key in ENGLISH
+        if key not in whole
+        and not key.startswith((*starts, *called))
+        and key.partition(".")[0] not in NAMES
+    ]
+
+    assert idle == []
+
+
 def test_a_key_that_is_missing_would_be_noticed() -> None:
     assert "screen.nothing_of_the_kind" == Table(()).text("screen.nothing_of_the_kind")

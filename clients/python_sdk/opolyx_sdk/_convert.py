@@ -110,6 +110,7 @@ _CLASSES: Final[dict[str, type]] = {
             oversight.Drift,
             oversight.DeadLetter,
             oversight.EntitlementChange,
+            oversight.Signal,
         )
     },
     **{"opolyx.identity.v1." + one.__name__: one for one in (accounts.Account, accounts.Token)},

@@ -676,3 +676,22 @@ class ZeroReason(OpenEnum):
 
     NOT_WINNER = 4
     """Only the winner is awarded (XP-3)."""
+
+
+class SignalKind(OpenEnum):
+    """What a sign of collusion or farming is."""
+
+    UNSPECIFIED = 0
+    """Not set, or newer than this SDK."""
+
+    REPEATED_PAIR = 1
+    """Two people met again and again, more often than by chance."""
+
+    ONE_SIDED_PAIR = 2
+    """Of two who met often, one nearly always came out ahead."""
+
+    GIFTS = 3
+    """One gave another far more in trades than it got."""
+
+    QUICK_SURRENDERS = 4
+    """An account left early in many games, by its own will or by missed turns."""

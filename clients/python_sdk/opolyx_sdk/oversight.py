@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from opolyx_sdk.enums import SignalKind
+
 
 @dataclass(frozen=True, slots=True)
 class Drift:
@@ -95,3 +97,23 @@ class EntitlementChange:
 
     at_unix_ms: int
     """When, Unix milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Something in the results that honest players hardly do; no proof."""
+
+    kind: SignalKind
+    """What it is."""
+
+    player_ids: tuple[str, ...]
+    """The accounts; of a pair, who gains by it first."""
+
+    games: int
+    """In how many games."""
+
+    value: int
+    """Its measure: games, or for gifts their value in k."""
+
+    game_ids: tuple[str, ...]
+    """Some of the games, newest first, at most 5."""

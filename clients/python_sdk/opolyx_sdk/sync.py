@@ -21,7 +21,13 @@ from opolyx_sdk.game_summary import GameSummary
 from opolyx_sdk.matches import CurrentGame, MatchProgress
 from opolyx_sdk.offers import BotOffer, OfferNews
 from opolyx_sdk.options import ClientOptions
-from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
+from opolyx_sdk.oversight import (
+    AuditReport,
+    DeadLetter,
+    EntitlementChange,
+    RetriedDeadLetters,
+    Signal,
+)
 from opolyx_sdk.profiles import Award, Card, LeaderboardRow, Level, Profile
 from opolyx_sdk.rooms import Room, RoomOptions
 from opolyx_sdk.sync_game import SyncGame
@@ -252,6 +258,10 @@ class Client:
     def set_vip(self, player_id: str, vip: bool, *, reason: str) -> Profile:
         """As `AsyncClient.set_vip`."""
         return self._run(self._client.set_vip(player_id, vip, reason=reason))
+
+    def signals(self, *, games: int = 0) -> tuple[Signal, ...]:
+        """As `AsyncClient.signals`."""
+        return self._run(self._client.signals(games=games))
 
     def entitlement_changes(
         self, player_id: str = "", *, most: int = 100

@@ -26,6 +26,7 @@ ACCESS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         f"/{SERVICE_NAME}/Audit": _OPERATOR,
         f"/{SERVICE_NAME}/ListDeadLetters": _OPERATOR,
         f"/{SERVICE_NAME}/RetryDeadLetters": _OPERATOR,
+        f"/{SERVICE_NAME}/ListSignals": _OPERATOR,
         f"/{SERVICE_NAME}/ListEntitlementChanges": _OPERATOR,
     }
 )

@@ -13,6 +13,7 @@ _FORM: Final = 1
 _FEWEST_SEATS: Final = 2
 _MOST_SEATS: Final = 6
 _MOST_GROUPS: Final = 8
+_LARGEST_GIFT: Final = 1 << 50
 _YEAR_9999_ENDS_MS: Final = 253_402_300_800_000
 
 
@@ -65,6 +66,20 @@ class FinishedSeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gift:
+    """What a seat gave another in the trades of a game, beyond what it got."""
+
+    giver: int
+    """Seat that gave more."""
+
+    taker: int
+    """Seat that got more."""
+
+    value: int
+    """By how much, in k."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedGame:
     """A game that ended by the rules."""
 
@@ -95,6 +110,9 @@ class FinishedGame:
     seats: tuple[FinishedSeat, ...]
     """In seat order."""
 
+    gifts: tuple[Gift, ...] = ()
+    """What seats gave each other in trades beyond what they got; absent in older results."""
+
     @property
     def mode(self) -> str:
         """The ruleset's mode, which ratings go by."""
@@ -123,6 +141,9 @@ class FinishedGame:
         _require(any(seat.place == 1 for seat in self.seats), "nobody has place 1")
         for seat in self.seats:
             self._check_seat(seat)
+        for gift in self.gifts:
+            _require(0 <= gift.giver < count and 0 <= gift.taker < count, "a gift is of no seat")
+            _require(0 <= gift.value <= _LARGEST_GIFT, f"a gift is worth {gift.value}")
         accounts = [seat.player_id for seat in self.seats if seat.player_id]
         _require(len(set(accounts)) == len(accounts), "a player holds two seats")
 
@@ -149,6 +170,7 @@ class FinishedGame:
             raise ValueError("stored result has an unknown form")
         content["scheme"] = Scheme(content["scheme"])
         content["seats"] = tuple(_seat(entry) for entry in content["seats"])
+        content["gifts"] = tuple(Gift(**entry) for entry in content.get("gifts", ()))
         return cls(**content)
 
 

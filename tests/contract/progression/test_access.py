@@ -22,6 +22,7 @@ EXPECTED = {
     "Audit": {"operator"},
     "ListDeadLetters": {"operator"},
     "RetryDeadLetters": {"operator"},
+    "ListSignals": {"operator"},
     "ListEntitlementChanges": {"operator"},
 }
 

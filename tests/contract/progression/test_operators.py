@@ -233,3 +233,28 @@ async def test_bad_field_is_named(live: Running, field: str) -> None:
     code, info = await refused(getattr(live.stub, method)(request, metadata=OPERATOR))
 
     assert (grpc.StatusCode.INVALID_ARGUMENT, field) == (code, info.metadata["field"])
+
+
+async def test_signals_are_told_of_what_was_settled(live: Running) -> None:
+    """Case A-44: who meets again and again, and who always wins, is seen by operators."""
+    facts = [finished_fact(n, duel(f"g{n}", "p_a", "p_b", ended_in=10)) for n in range(1, 13)]
+    facts[-1].game_finished.gifts.add(giver=1, taker=0, value=12_000)
+    await live.told(*facts)
+
+    answer = await live.stub.ListSignals(pb.ListSignalsRequest(), metadata=OPERATOR)
+    few = await live.stub.ListSignals(pb.ListSignalsRequest(games=3), metadata=OPERATOR)
+
+    kinds = [pb.SignalKind.Name(one.kind).removeprefix("SIGNAL_KIND_") for one in answer.signals]
+    assert ["REPEATED_PAIR", "ONE_SIDED_PAIR", "GIFTS", "QUICK_SURRENDERS"] == kinds
+    assert [["p_a", "p_b"]] * 3 + [["p_b"]] == [list(one.player_ids) for one in answer.signals]
+    assert [12, 12, 12_000, 12] == [one.value for one in answer.signals]
+    assert ["g12", "g11", "g10", "g9", "g8"] == list(answer.signals[0].game_ids)
+    assert (12, 3) == (answer.games, few.games)
+    assert ["GIFTS"] == [pb.SignalKind.Name(one.kind)[12:] for one in few.signals]
+
+
+async def test_more_results_than_there_may_be_are_refused(live: Running) -> None:
+    code, info = await refused(
+        live.stub.ListSignals(pb.ListSignalsRequest(games=10_001), metadata=OPERATOR)
+    )
+    assert (grpc.StatusCode.INVALID_ARGUMENT, "games") == (code, info.metadata["field"])

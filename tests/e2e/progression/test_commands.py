@@ -240,6 +240,14 @@ def test_operators_token_is_signed_with_the_servers_keys(
     assert "can't use the keys" in err
 
 
+@pytest.mark.timeout(120)
+def test_operators_see_that_nothing_stands_out(terminal: Terminal) -> None:
+    assert {"signals": []} == terminal.json("admin", "signals", who="operator")
+    code, out, _ = terminal.run("admin", "signals", "--games", "5", who="operator")
+
+    assert (0, "nothing stands out\n") == (code, out)
+
+
 @pytest.mark.parametrize(
     ("arguments", "who", "words"),
     [
@@ -254,6 +262,7 @@ def test_operators_token_is_signed_with_the_servers_keys(
         (["leaderboard", "--around=p_x"], "ada", "p_x is not on this leaderboard"),
         (["bot", "run", "opolyx_sdk:RandomBot"], "operator", "plays no games: unset OPOLYX_TOKEN"),
         (["admin", "audit"], "ada", "player may not"),
+        (["admin", "signals"], "ada", "player may not"),
         (["admin", "dead-letters", "--retry"], "ada", "player may not"),
         (["admin", "vip", "p_x", "--reason="], "operator", "reason"),
     ],

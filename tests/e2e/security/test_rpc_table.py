@@ -66,6 +66,7 @@ ProgressionService.GetGrants              | token     | -              | -      
 ProgressionService.Audit                  | token     | -              | -              | -              | -              | -              | -       | yes
 ProgressionService.ListDeadLetters        | token     | -              | -              | -              | -              | -              | -       | yes
 ProgressionService.RetryDeadLetters       | token     | -              | -              | -              | -              | -              | -       | yes
+ProgressionService.ListSignals            | token     | -              | -              | -              | -              | -              | -       | yes
 ProgressionService.ListEntitlementChanges | token     | -              | -              | -              | -              | -              | -       | yes
 """
 SERVED: Final = "yes"

@@ -5,7 +5,13 @@ from typing import Final
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all
 from opolyx_sdk._transport.channel import Calls
-from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
+from opolyx_sdk.oversight import (
+    AuditReport,
+    DeadLetter,
+    EntitlementChange,
+    RetriedDeadLetters,
+    Signal,
+)
 from opolyx_sdk.profiles import Profile
 
 _LARGEST_PAGE: Final = 100
@@ -65,6 +71,19 @@ class OversightCalls(Calls):
             repeatable=True,
         )
         return read(response.profile, Profile)
+
+    async def signals(self, *, games: int = 0) -> tuple[Signal, ...]:
+        """Signs of collusion and farming in the latest results; a sign is no proof.
+
+        Args:
+            games: in how many of them, up to 10,000; the server's choice if 0.
+        """
+        response = await self._transport.call(
+            lambda stubs: stubs.progression.ListSignals,
+            pb.ListSignalsRequest(games=games),
+            repeatable=True,
+        )
+        return read_all(response.signals, Signal)
 
     async def entitlement_changes(
         self, player_id: str = "", *, most: int = 100

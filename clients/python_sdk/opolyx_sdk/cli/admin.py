@@ -12,7 +12,13 @@ from opolyx_sdk.cli.output import print_json, print_table, shown_time
 from opolyx_sdk.errors import OpolyxError
 
 if TYPE_CHECKING:
-    from opolyx_sdk.oversight import AuditReport, DeadLetter, EntitlementChange, RetriedDeadLetters
+    from opolyx_sdk.oversight import (
+        AuditReport,
+        DeadLetter,
+        EntitlementChange,
+        RetriedDeadLetters,
+        Signal,
+    )
     from opolyx_sdk.profiles import Profile
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{0,32}")
@@ -216,6 +222,49 @@ def entitlements(
     else:
         print("nothing was ever changed")
     return 0
+
+
+@admin.command
+def signals(
+    *,
+    connection: Connection = LOCAL,
+    games: Annotated[int, Parameter(validator=Number(gte=1, lte=10_000))] = 2_000,
+    as_json: _Json = False,
+) -> int:
+    """Print signs of collusion and farming in the latest results; a sign is no proof.
+
+    Parameters
+    ----------
+    games
+        In how many results.
+    as_json
+        Print one JSON object.
+    """
+    found = ask(_signals(connection, games))
+    if as_json:
+        print_json(signals=found)
+    elif found:
+        print_table(
+            ("sign", "players", "games", "value", "for instance"),
+            [
+                (
+                    one.kind.name.lower().replace("_", " "),
+                    ", ".join(one.player_ids),
+                    str(one.games),
+                    str(one.value),
+                    one.game_ids[0] if one.game_ids else "",
+                )
+                for one in found
+            ],
+        )
+    else:
+        print("nothing stands out")
+    return 0
+
+
+async def _signals(connection: Connection, games: int) -> "tuple[Signal, ...]":
+    async with connection.client(call_timeout_s=60.0) as client:
+        return await client.signals(games=games)
 
 
 async def _audit(connection: Connection, timeout: float, count_boards: bool) -> "AuditReport":

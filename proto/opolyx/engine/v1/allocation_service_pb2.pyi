@@ -473,6 +473,7 @@ class GameFinished(_message.Message):
     RESULT_FIELD_NUMBER: _builtins.int
     PLACES_FIELD_NUMBER: _builtins.int
     LOG_DIGEST_FIELD_NUMBER: _builtins.int
+    GIFTS_FIELD_NUMBER: _builtins.int
     ruleset: _builtins.str
     """The ruleset."""
     xp_scheme: Global___XpScheme.ValueType
@@ -489,6 +490,10 @@ class GameFinished(_message.Message):
     def result(self) -> _game_pb2.ResultView:
         """The result."""
 
+    @_builtins.property
+    def gifts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Gift]:
+        """What seats gave each other in trades beyond what they got, a pair once; a sign of two who play as one."""
+
     def __init__(
         self,
         *,
@@ -498,14 +503,45 @@ class GameFinished(_message.Message):
         result: _game_pb2.ResultView | None = ...,
         places: _builtins.int = ...,
         log_digest: _builtins.bytes = ...,
+        gifts: _abc.Iterable[Global___Gift] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["log_digest", b"log_digest", "places", b"places", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "xp_scheme", b"xp_scheme"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gifts", b"gifts", "log_digest", b"log_digest", "places", b"places", "result", b"result", "ruleset", b"ruleset", "seats", b"seats", "xp_scheme", b"xp_scheme"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameFinished: _TypeAlias = GameFinished  # noqa: Y015
+
+@_typing.final
+class Gift(_message.Message):
+    """What a seat gave another in the trades of a game, beyond what it got."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GIVER_FIELD_NUMBER: _builtins.int
+    TAKER_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    giver: _builtins.int
+    """Who gave more."""
+    taker: _builtins.int
+    """Who got more."""
+    value: _builtins.int
+    """By how much over the game, in k, by the values of TRADE-5."""
+    def __init__(
+        self,
+        *,
+        giver: _builtins.int = ...,
+        taker: _builtins.int = ...,
+        value: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["giver", b"giver", "taker", b"taker", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Gift: _TypeAlias = Gift  # noqa: Y015
 
 @_typing.final
 class GameVoided(_message.Message):

@@ -187,6 +187,38 @@ RARITY_LEGENDARY: Rarity.ValueType  # 4
 """33 % more rent."""
 Global___Rarity: _TypeAlias = Rarity  # noqa: Y015
 
+class _SignalKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _SignalKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SignalKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    SIGNAL_KIND_UNSPECIFIED: _SignalKind.ValueType  # 0
+    """Not set."""
+    SIGNAL_KIND_REPEATED_PAIR: _SignalKind.ValueType  # 1
+    """Two people met again and again, more often than by chance."""
+    SIGNAL_KIND_ONE_SIDED_PAIR: _SignalKind.ValueType  # 2
+    """Of two who met often, one nearly always came out ahead."""
+    SIGNAL_KIND_GIFTS: _SignalKind.ValueType  # 3
+    """One gave another far more in trades than it got."""
+    SIGNAL_KIND_QUICK_SURRENDERS: _SignalKind.ValueType  # 4
+    """An account left early in many games, by its own will or by missed turns."""
+
+class SignalKind(_SignalKind, metaclass=_SignalKindEnumTypeWrapper):
+    """What a signal is."""
+
+SIGNAL_KIND_UNSPECIFIED: SignalKind.ValueType  # 0
+"""Not set."""
+SIGNAL_KIND_REPEATED_PAIR: SignalKind.ValueType  # 1
+"""Two people met again and again, more often than by chance."""
+SIGNAL_KIND_ONE_SIDED_PAIR: SignalKind.ValueType  # 2
+"""Of two who met often, one nearly always came out ahead."""
+SIGNAL_KIND_GIFTS: SignalKind.ValueType  # 3
+"""One gave another far more in trades than it got."""
+SIGNAL_KIND_QUICK_SURRENDERS: SignalKind.ValueType  # 4
+"""An account left early in many games, by its own will or by missed turns."""
+Global___SignalKind: _TypeAlias = SignalKind  # noqa: Y015
+
 @_typing.final
 class GetProfileRequest(_message.Message):
     """Reads a profile."""
@@ -1185,6 +1217,98 @@ class RetryDeadLettersResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetryDeadLettersResponse: _TypeAlias = RetryDeadLettersResponse  # noqa: Y015
+
+@_typing.final
+class ListSignalsRequest(_message.Message):
+    """Lists signs of collusion and farming."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAMES_FIELD_NUMBER: _builtins.int
+    games: _builtins.int
+    """In so many of the latest results, 1 to 10,000; 0 for 2,000."""
+    def __init__(
+        self,
+        *,
+        games: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSignalsRequest: _TypeAlias = ListSignalsRequest  # noqa: Y015
+
+@_typing.final
+class ListSignalsResponse(_message.Message):
+    """Signs of collusion and farming."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIGNALS_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    games: _builtins.int
+    """Results that were looked at."""
+    @_builtins.property
+    def signals(self) -> _containers.RepeatedCompositeFieldContainer[Global___Signal]:
+        """The signs, the strongest of each kind first; at most 100 of a kind."""
+
+    def __init__(
+        self,
+        *,
+        signals: _abc.Iterable[Global___Signal] | None = ...,
+        games: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games", "signals", b"signals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSignalsResponse: _TypeAlias = ListSignalsResponse  # noqa: Y015
+
+@_typing.final
+class Signal(_message.Message):
+    """Something in the results that honest players hardly do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    PLAYER_IDS_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    GAME_IDS_FIELD_NUMBER: _builtins.int
+    kind: Global___SignalKind.ValueType
+    """What it is."""
+    games: _builtins.int
+    """In how many games."""
+    value: _builtins.int
+    """Its measure: games, or for gifts their value in k."""
+    @_builtins.property
+    def player_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The accounts; of a pair, who gains by it first."""
+
+    @_builtins.property
+    def game_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Some of the games, newest first, at most 5."""
+
+    def __init__(
+        self,
+        *,
+        kind: Global___SignalKind.ValueType = ...,
+        player_ids: _abc.Iterable[_builtins.str] | None = ...,
+        games: _builtins.int = ...,
+        value: _builtins.int = ...,
+        game_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_ids", b"game_ids", "games", b"games", "kind", b"kind", "player_ids", b"player_ids", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Signal: _TypeAlias = Signal  # noqa: Y015
 
 @_typing.final
 class ListEntitlementChangesRequest(_message.Message):

@@ -85,6 +85,11 @@ class ProgressionServiceStub(object):
                 request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.SerializeToString,
                 response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.FromString,
                 _registered_method=True)
+        self.ListSignals = channel.unary_unary(
+                '/opolyx.progression.v1.ProgressionService/ListSignals',
+                request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsRequest.SerializeToString,
+                response_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsResponse.FromString,
+                _registered_method=True)
         self.ListEntitlementChanges = channel.unary_unary(
                 '/opolyx.progression.v1.ProgressionService/ListEntitlementChanges',
                 request_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListEntitlementChangesRequest.SerializeToString,
@@ -167,6 +172,14 @@ class ProgressionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListSignals(self, request, context):
+        """Lists signs of collusion and farming in the results of late: who met again and again, who was given
+        much in trades, who gave up quickly. A sign is no proof. Operators only.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListEntitlementChanges(self, request, context):
         """Lists who set whose entitlements, when and why, newest first. Operators only.
         """
@@ -226,6 +239,11 @@ def add_ProgressionServiceServicer_to_server(servicer, server):
                     servicer.RetryDeadLetters,
                     request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.FromString,
                     response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.SerializeToString,
+            ),
+            'ListSignals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSignals,
+                    request_deserializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsRequest.FromString,
+                    response_serializer=opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsResponse.SerializeToString,
             ),
             'ListEntitlementChanges': grpc.unary_unary_rpc_method_handler(
                     servicer.ListEntitlementChanges,
@@ -504,6 +522,33 @@ class ProgressionService(object):
             '/opolyx.progression.v1.ProgressionService/RetryDeadLetters',
             opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersRequest.SerializeToString,
             opolyx_dot_progression_dot_v1_dot_progression__service__pb2.RetryDeadLettersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSignals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/opolyx.progression.v1.ProgressionService/ListSignals',
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsRequest.SerializeToString,
+            opolyx_dot_progression_dot_v1_dot_progression__service__pb2.ListSignalsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,6 +38,10 @@ class ProgressionServiceStub:
     """Lists the facts that couldn't be processed, oldest first. Operators only."""
     RetryDeadLetters: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.RetryDeadLettersRequest, _progression_service_pb2.RetryDeadLettersResponse]
     """Processes once more what couldn't be. Operators only."""
+    ListSignals: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.ListSignalsRequest, _progression_service_pb2.ListSignalsResponse]
+    """Lists signs of collusion and farming in the results of late: who met again and again, who was given
+    much in trades, who gave up quickly. A sign is no proof. Operators only.
+    """
     ListEntitlementChanges: _aio.UnaryUnaryMultiCallable[_progression_service_pb2.ListEntitlementChangesRequest, _progression_service_pb2.ListEntitlementChangesResponse]
     """Lists who set whose entitlements, when and why, newest first. Operators only."""
 
@@ -125,6 +129,16 @@ class ProgressionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_progression_service_pb2.RetryDeadLettersRequest, _abc.Awaitable[_progression_service_pb2.RetryDeadLettersResponse]],
     ) -> _abc.Awaitable[_progression_service_pb2.RetryDeadLettersResponse]:
         """Processes once more what couldn't be. Operators only."""
+
+    @_abc_1.abstractmethod
+    def ListSignals(
+        self,
+        request: _progression_service_pb2.ListSignalsRequest,
+        context: _aio.ServicerContext[_progression_service_pb2.ListSignalsRequest, _abc.Awaitable[_progression_service_pb2.ListSignalsResponse]],
+    ) -> _abc.Awaitable[_progression_service_pb2.ListSignalsResponse]:
+        """Lists signs of collusion and farming in the results of late: who met again and again, who was given
+        much in trades, who gave up quickly. A sign is no proof. Operators only.
+        """
 
     @_abc_1.abstractmethod
     def ListEntitlementChanges(

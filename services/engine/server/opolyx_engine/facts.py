@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final
 
+from opolyx_engine.gifts import NONE, Gifts
 from opolyx_engine.header import GameHeader
 from opolyx_engine.store.base import NewFact
 from opolyx_rules.engine import result
@@ -27,7 +28,9 @@ def seat_released(header: GameHeader, seat: int, *, surrendered: bool, at_ms: in
     )
 
 
-def game_finished(header: GameHeader, state: State, log_digest: bytes, at_ms: int) -> NewFact:
+def game_finished(
+    header: GameHeader, state: State, log_digest: bytes, at_ms: int, gifts: Gifts = NONE
+) -> NewFact:
     """The game ended by the rules."""
     ended = result(state)
     document = {
@@ -45,6 +48,7 @@ def game_finished(header: GameHeader, state: State, log_digest: bytes, at_ms: in
             }
             for line in ended.seats
         ],
+        "gifts": gifts,
     }
     return _fact(GAME_FINISHED, at_ms, document)
 

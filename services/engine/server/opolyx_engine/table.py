@@ -11,6 +11,7 @@ from typing import Self
 from opolyx_engine.clocks import Clocks
 from opolyx_engine.facts import game_finished, seat_released
 from opolyx_engine.fair_dice import Dice
+from opolyx_engine.gifts import NONE, Gifts, gifts_after
 from opolyx_engine.header import KIND_NAMES, GameHeader
 from opolyx_engine.record import Entry, decode_clocks, encode_clocks
 from opolyx_engine.store.base import (
@@ -91,6 +92,9 @@ class Table:
 
     end_reason: str = ""
     """Why it is void."""
+
+    gifts: Gifts = NONE
+    """What seats gave each other in trades beyond what they got."""
 
     @classmethod
     def begin(cls, header: GameHeader, secret: bytes, at_ms: int) -> tuple[Self, Entry]:
@@ -174,6 +178,9 @@ class Table:
             step.entry.log_digest,
             step.places,
             FINISHED if step.state.over else RUNNING,
+            gifts=gifts_after(self.gifts, self.state, step.events)
+            if self.state.offers
+            else self.gifts,
         )
 
     def voided(self, reason: str) -> Self:
@@ -216,7 +223,9 @@ class Table:
             if not self.state.out_order[seat] and (over or step.state.out_order[seat])
         ]
         if over:
-            facts.append(game_finished(self.header, step.state, step.entry.log_digest, at_ms))
+            gifts = gifts_after(self.gifts, self.state, step.events)
+            digest = step.entry.log_digest
+            facts.append(game_finished(self.header, step.state, digest, at_ms, gifts))
         return facts
 
     def to_snapshot(self) -> StoredSnapshot:
@@ -226,6 +235,7 @@ class Table:
             "clocks": encode_clocks(self.clocks),
             "log_digest": self.log_digest.hex(),
             "places": self.places,
+            "gifts": self.gifts,
         }
         return StoredSnapshot(self.seq, json.dumps(document, separators=(",", ":")).encode())
 
@@ -239,6 +249,7 @@ class Table:
             clocks=decode_clocks(document["clocks"]),
             log_digest=bytes.fromhex(document["log_digest"]),
             places=tuple(document["places"]),
+            gifts=tuple(tuple(gift) for gift in document.get("gifts", ())),
             life=RUNNING,
         )
 

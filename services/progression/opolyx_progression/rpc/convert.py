@@ -10,10 +10,11 @@ from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx_progression.audit import AuditReport
 from opolyx_progression.cards import Card
 from opolyx_progression.deliveries import Delivery, Effect, Unreadable, VoidedGame
-from opolyx_progression.games import FinishedGame, FinishedSeat, Scheme, SeatKind
+from opolyx_progression.games import FinishedGame, FinishedSeat, Gift, Scheme, SeatKind
 from opolyx_progression.leaderboards import BoardPage
 from opolyx_progression.levels import Level, from_xp, level_of, rank_of, step_xp
 from opolyx_progression.ratings import Rating
+from opolyx_progression.signals import Signal
 from opolyx_progression.store.base import (
     DeadLetter,
     EntitlementChange,
@@ -79,6 +80,9 @@ def _finished_game(fact: Fact, finished: GameFinished) -> FinishedGame:
         seats=tuple(
             _finished_seat(seat, results)
             for seat in sorted(finished.seats, key=lambda seat: seat.seat)
+        ),
+        gifts=tuple(
+            Gift(giver=gift.giver, taker=gift.taker, value=gift.value) for gift in finished.gifts
         ),
     )
 
@@ -213,6 +217,17 @@ def report_message(report: AuditReport) -> pb.AuditReport:
             for drift in report.drifts
         ],
         at_unix_ms=report.at_unix_ms,
+    )
+
+
+def signal_message(signal: Signal) -> pb.Signal:
+    """A sign of collusion or farming."""
+    return pb.Signal(
+        kind=pb.SignalKind.ValueType(signal.kind),
+        player_ids=signal.player_ids,
+        games=signal.games,
+        value=signal.value,
+        game_ids=signal.game_ids,
     )
 
 

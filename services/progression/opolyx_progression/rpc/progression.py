@@ -13,6 +13,7 @@ from opolyx_progression.games import LONGEST_ID
 from opolyx_progression.leaderboards import XP_BOARD, rating_board
 from opolyx_progression.levels import level_table
 from opolyx_progression.rpc import convert
+from opolyx_progression.signals import SignalWatch, latest_results
 from opolyx_progression.store.base import Store
 from opolyx_servicekit.access import current_principal
 from opolyx_servicekit.errors import InvalidArgument, NotFound
@@ -26,6 +27,8 @@ _MOST_GRANTS: Final = 6
 _MOST_SEATS: Final = 6
 _OPERATORS_PAGE: Final = 50
 _MOST_RETRIED: Final = 100
+_SIGNAL_GAMES: Final = 2_000
+_MOST_SIGNAL_GAMES: Final = 10_000
 _LARGEST_NUMBER: Final = 1 << 62
 
 
@@ -151,6 +154,20 @@ class ProgressionServicer(pb_grpc.ProgressionServiceServicer):
         done = await self._consumer.retry_dead_letters(numbers)
         return pb.RetryDeadLettersResponse(
             tried=done.tried, processed=done.processed, left=done.left
+        )
+
+    async def ListSignals(
+        self, request: pb.ListSignalsRequest, context: Any
+    ) -> pb.ListSignalsResponse:
+        """Signs of collusion and farming in the results of late."""
+        if request.games > _MOST_SIGNAL_GAMES:
+            raise _bad_field("games", f"is over {_MOST_SIGNAL_GAMES}")
+        watch = SignalWatch()
+        async for result in latest_results(self._store, request.games or _SIGNAL_GAMES):
+            watch.see(result)
+        return pb.ListSignalsResponse(
+            signals=[convert.signal_message(signal) for signal in watch.signals()],
+            games=watch.games,
         )
 
     async def ListEntitlementChanges(

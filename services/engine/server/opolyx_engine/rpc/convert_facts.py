@@ -40,4 +40,8 @@ def _finished(document: dict[str, Any]) -> pb.GameFinished:
         ),
         places=ruleset.sides or len(header.holders),
         log_digest=bytes.fromhex(document["log_digest"]),
+        gifts=[
+            pb.Gift(giver=giver, taker=taker, value=value)
+            for giver, taker, value in document.get("gifts", ())  # older facts have none
+        ],
     )

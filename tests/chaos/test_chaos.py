@@ -41,7 +41,13 @@ async def test_replicas_struck_under_running_games_lose_nothing_and_repeat_nothi
 @pytest.mark.timeout(300)
 async def test_pods_of_the_manifests_are_rolled_out_without_a_loss() -> None:
     plan = Rehearsal(
-        overlay="dev", games=2, round_cap=3, settle_s=0.5, rollouts=("engine",), lose_node=False
+        overlay="dev",
+        games=2,
+        round_cap=3,
+        settle_s=0.5,
+        rollouts=("engine",),
+        lose_node=False,
+        rotate=False,
     )
     summary = await rehearse(plan)
 

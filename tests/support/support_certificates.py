@@ -60,3 +60,47 @@ def tls_channel(port: int, ca: bytes, own: tuple[Path, Path] | None = None) -> g
     # A channel of its own connection: others may share one, with its old certificate.
     options = [("grpc.use_local_subchannel_pool", 1)]
     return grpc.aio.secure_channel(f"127.0.0.1:{port}", credentials, options)
+
+
+class Authority:
+    """An authority whose certificates can be replaced by others of it."""
+
+    def __init__(self, name: str) -> None:
+        """With a key of its own."""
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        own = self._builder(self._name, self._key)
+        own = own.add_extension(x509.BasicConstraints(ca=True, path_length=None), True)
+        self.certificate = _pem(own.sign(self._key, hashes.SHA256()))
+        """What others believe, PEM."""
+
+    def issue(self, name: str, *hosts: str) -> tuple[str, str]:
+        """A new certificate for these names and addresses, and its key, PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        builder = self._builder(subject, key)
+        builder = builder.add_extension(x509.SubjectAlternativeName(_names(hosts)), False)
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        return _pem(builder.sign(self._key, hashes.SHA256())), private.decode()
+
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey
+    ) -> x509.CertificateBuilder:
+        now = datetime.datetime.now(datetime.UTC)
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(hours=1))
+            .not_valid_after(now + datetime.timedelta(hours=1))
+        )
+
+
+def _pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()

@@ -31,7 +31,7 @@ class Ground:
 
     folder: Path
     documents: list[Manifest]
-    secrets: Mapping[str, Mapping[str, str]]
+    secrets: dict[str, dict[str, str]]
     """What operators bring: Secrets by name, with their files."""
 
     replaced: Mapping[str, str]
@@ -190,33 +190,50 @@ class Pod:
         }
         return {name: self._local(value) for name, value in expanded.items()}
 
+    def remount(self, secret: str) -> None:
+        """A Secret that it mounts has other contents: all its files change at once, as a kubelet does it."""
+        for mount, source in self._sources():
+            if source.get("secret", {}).get("secretName", "") == secret:
+                self._fill(Path(self._paths[mount]), self._ground.secret(secret))
+
+    def _sources(self) -> Iterator[tuple[str, Manifest]]:
+        volumes = {found["name"]: found for found in self._workload.pod.get("volumes", ())}
+        for mount in self._container.get("volumeMounts", ()):
+            yield mount["mountPath"], volumes[mount["name"]]
+
     def _mounted(self) -> Iterator[tuple[str, str]]:
         """Write the files that it mounts; where each place of the manifests is here."""
-        volumes = {found["name"]: found for found in self._workload.pod.get("volumes", ())}
-        maps = {
-            found["metadata"]["name"]: found
-            for found in of_kind(self._ground.documents, "ConfigMap")
-        }
-        for mount in self._container.get("volumeMounts", ()):
-            place = self._folder / mount["mountPath"].strip("/").replace("/", "-")
+        maps = of_kind(self._ground.documents, "ConfigMap")
+        by_name = {found["metadata"]["name"]: found for found in maps}
+        for path, volume in self._sources():
+            place = self._folder / path.strip("/").replace("/", "-")
             place.mkdir()
-            volume = volumes[mount["name"]]
-            files: Mapping[str, str] = {}
             if "secret" in volume:
-                files = self._ground.secret(volume["secret"]["secretName"])
+                self._fill(place, self._ground.secret(volume["secret"]["secretName"]))
             elif "configMap" in volume:
-                files = maps[volume["configMap"]["name"]]["data"]
-            for name, content in files.items():
-                (place / name).write_text(content)
-            yield mount["mountPath"], str(place)
-        # Only now is known where everything is that these files name.
+                self._fill(place, by_name[volume["configMap"]["name"]]["data"])
+            yield path, str(place)
+
+    def _fill(self, place: Path, files: Mapping[str, str]) -> None:
+        """Files behind a link that is replaced, so that all of them change in one step."""
+        version = place / f"..{time.monotonic_ns()}"
+        version.mkdir()
+        for name, content in files.items():
+            (version / name).write_text(content)
+        new = place / "..data_new"
+        new.symlink_to(version.name)
+        new.replace(place / "..data")
+        for name in files:
+            if not (place / name).is_symlink():
+                (place / name).symlink_to(f"..data/{name}")
 
     def finish_files(self, change: Callable[[Path], None]) -> None:
         """Let what it mounts name what is here: `change` gets each file."""
         for place in self._paths.values():
             for path in Path(place).iterdir():
-                change(path)
-                path.write_text(self._localized(path.read_text()))
+                if not path.name.startswith(".."):
+                    change(path.resolve())
+                    path.write_text(self._localized(path.read_text()))
 
     def _local(self, text: str) -> str:
         for there, here in self._ground.replaced.items():

@@ -229,9 +229,14 @@ class Running:
     """A matchmaker that serves, and stubs to call it with."""
 
     def __init__(
-        self, service: MatchmakerService, signer: TokenSigner, channel: grpc.aio.Channel
+        self,
+        service: MatchmakerService,
+        signer: TokenSigner,
+        channel: grpc.aio.Channel,
+        port: int = 0,
     ) -> None:
         self.service = service
+        self.port = port
         self.signer = signer
         self.channel = channel
         self.rooms = MatchmakerServiceStub(channel)
@@ -355,7 +360,7 @@ async def running_matchmaker(
         await stack.enter_async_context(server)
         channel = grpc.aio.insecure_channel(f"127.0.0.1:{server.bound_port}")
         await stack.enter_async_context(channel)
-        yield Running(service, signer, channel)
+        yield Running(service, signer, channel, server.bound_port)
 
 
 def matchmaker_settings(directory: Path, **overrides: Any) -> MatchmakerSettings:

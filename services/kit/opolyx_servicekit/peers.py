@@ -51,26 +51,31 @@ class PeerSettings(ServiceSettings):
     environment, or out of the file that `..._SERVICE_TOKEN_FILE` names, read again as it changes."""
 
 
-def open_channel(address: str, settings: PeerSettings, *, name: str = "") -> grpc.aio.Channel:
+def open_channel(
+    address: str, settings: PeerSettings, *, name: str = "", one_serves: bool = False
+) -> grpc.aio.Channel:
     """A channel to a service, for the caller to close.
 
     Args:
         address: host and port; nothing needs to be there yet.
         settings: what both sides prove themselves by; plaintext without an authority.
         name: what the service's certificate must name; the host of the address if empty.
+        one_serves: whether of several processes at the address one serves and the others refuse:
+            then each call goes to the next of them, else all stay with the first that connects.
 
     Raises:
         OSError: a file can't be read.
         ValueError: only a part of what belongs together is set.
     """
     between = [CallsTraced()] if tracing() else None
+    options = (*_OPTIONS, ("grpc.lb_policy_name", "round_robin")) if one_serves else _OPTIONS
     ca, cert, key = settings.peer_ca_file, settings.peer_cert_file, settings.peer_key_file
     if (cert is None) != (key is None):
         raise ValueError("peer_cert_file and peer_key_file belong together")
     if ca is None:
         if cert is not None:
             raise ValueError("peer_cert_file needs peer_ca_file")
-        return grpc.aio.insecure_channel(address, options=_OPTIONS, interceptors=between)
+        return grpc.aio.insecure_channel(address, options=options, interceptors=between)
     named = (("grpc.ssl_target_name_override", name),) if name else ()
     credentials = grpc.ssl_channel_credentials(
         ca.read_bytes(),
@@ -78,7 +83,7 @@ def open_channel(address: str, settings: PeerSettings, *, name: str = "") -> grp
         cert.read_bytes() if cert else None,
     )
     return grpc.aio.secure_channel(
-        address, credentials, options=(*_OPTIONS, *named), interceptors=between
+        address, credentials, options=(*options, *named), interceptors=between
     )
 
 

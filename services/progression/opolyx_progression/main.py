@@ -112,7 +112,7 @@ async def _follow_revocations(
         "Whether progression hears of revoked tokens: 1, or 0 while it doesn't.",
         registry=metrics.registry,
     )
-    channel = open_channel(settings.identity_address, settings)
+    channel = open_channel(settings.identity_address, settings, one_serves=True)
     await stack.enter_async_context(channel)
     tasks = await stack.enter_async_context(TaskOwner("revocations"))
     watch = RevocationWatch(revocation_calls(channel, token), revoked, followed.set)

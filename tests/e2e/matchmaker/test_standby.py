@@ -17,6 +17,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from opolyx.identity.v1 import identity_service_pb2 as identity_pb
 from opolyx.identity.v1.identity_service_pb2_grpc import IdentityServiceStub
 from opolyx_sdk import AsyncClient, Found, Room
+from opolyx_servicekit.access import Principal
+from opolyx_servicekit.peers import PeerSettings, open_channel
+from opolyx_servicekit.revocation_watch import RevocationWatch
+from opolyx_servicekit.revocations import RevokedTokens
 from support_matchmaker import Peers, eventually, reason_of, running_matchmaker
 from support_proxy import FlakyProxy
 from support_redis import RedisServer, redis_server
@@ -211,6 +215,46 @@ async def test_one_that_is_told_to_end_lets_the_next_one_serve(
             assert room.room_id == (await other.current(ada)).room_id
             await other.add_bot(ada, room)
             assert await other.start(ada, room) in peers.engine.games
+
+
+async def test_who_follows_revocations_finds_the_one_that_serves(
+    tmp_path: Path, peers: Peers
+) -> None:
+    """At an address with two processes, as the engine and progression have it in Kubernetes."""
+    revoked, followed = RevokedTokens(), asyncio.Event()
+    with redis_server(tmp_path / "redis") as redis:
+        settings: dict[str, Any] = {"store_url": redis.url, "lease_seconds": 3600.0}
+        async with AsyncExitStack() as first, AsyncExitStack() as second:
+            one = await first.enter_async_context(running_matchmaker(tmp_path, peers, **settings))
+            other = await second.enter_async_context(
+                running_matchmaker(tmp_path, peers, **settings)
+            )
+            ada = await one.guest("Ada")
+            ports = f"ipv4:127.0.0.1:{other.port},127.0.0.1:{one.port}"
+            channel = await second.enter_async_context(
+                open_channel(ports, PeerSettings(), one_serves=True)
+            )
+            watch = RevocationWatch(
+                lambda: IdentityServiceStub(channel).WatchRevocations(
+                    identity_pb.WatchRevocationsRequest(),
+                    metadata=one.signed("s_engine", "service").auth,
+                ),
+                revoked,
+                lambda is_up: followed.set() if is_up else followed.clear(),
+            )
+            watching = asyncio.create_task(watch.run())
+            second.push_async_callback(_cancelled, watching)
+            async with asyncio.timeout(10):
+                await followed.wait()
+
+            await first.aclose()
+            await eventually(lambda: not followed.is_set())
+            await other.service.duty.look()
+            async with asyncio.timeout(10):
+                await followed.wait()
+            await other.identity.RevokeToken(identity_pb.RevokeTokenRequest(), metadata=ada.auth)
+            principal = Principal(ada.player_id, "player", token_id=ada.token_id)
+            await eventually(lambda: revoked.is_revoked(principal))
 
 
 async def _guest(channel: grpc.aio.Channel) -> str:

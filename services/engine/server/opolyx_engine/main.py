@@ -79,7 +79,7 @@ async def _follow_revocations(
     if settings.identity_address is None:
         _log.warning("revocations_unknown", hint="identity_address is not set")
         return
-    channel = open_channel(settings.identity_address, settings)
+    channel = open_channel(settings.identity_address, settings, one_serves=True)
     await stack.enter_async_context(channel)
     tasks = await stack.enter_async_context(TaskOwner("revocations"))
     watch = RevocationWatch(

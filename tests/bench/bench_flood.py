@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -34,6 +35,10 @@ SECONDS: Final = 30.0
 MOST_TIMES: Final = 2.0
 PACE_S: Final = 1.0
 """Between two moves of one game: people are not faster."""
+
+ROUNDS: Final = 3
+SETTLE_S: Final = 3.0
+"""After which a flood has all its connections, and its end is over."""
 
 _CHANNELS: Final = 10
 
@@ -119,15 +124,22 @@ async def measure(games: int, connections: int, seconds: float) -> list[tuple[st
                 ]
                 tables.append(Table(game_id, callers))
             await asyncio.gather(*(table.begin() for table in tables))
-            await _play(tables, seconds / 3)  # to warm up
-            quiet = await _play(tables, seconds)
+            await _play(tables, seconds / ROUNDS)  # to warm up
             before = await engine.look()
-            async with FloodProcess(engine.port, connections) as attack:
-                await asyncio.sleep(3)
-                flooded = await _play(tables, seconds)
-                counts = await attack.counts()
-                during = await engine.look(collect=False)
-            await asyncio.sleep(2)
+            quiet: list[float] = []
+            flooded: list[float] = []
+            counts: Counter[str] = Counter()
+            cpu_s, during = 0.0, before
+            for _ in range(ROUNDS):  # in turn, so that both have the machine as it is
+                quiet += await _play(tables, seconds / ROUNDS)
+                async with FloodProcess(engine.port, connections) as attack:
+                    await asyncio.sleep(SETTLE_S)
+                    began = await engine.look(collect=False)
+                    flooded += await _play(tables, seconds / ROUNDS)
+                    during = await engine.look(collect=False)
+                    cpu_s += during.cpu_s - began.cpu_s
+                    counts.update(await attack.counts())
+                await asyncio.sleep(SETTLE_S)
             after = await engine.look()
     times = _p(flooded, 0.99) / _p(quiet, 0.99)
     return [
@@ -140,15 +152,12 @@ async def measure(games: int, connections: int, seconds: float) -> list[tuple[st
             "hostile connections opened, closed",
             f"{counts['opened']:,}, {counts.get('closed', 0):,}",
         ),
-        ("hostile connections open at the end", f"{counts['open']:,}"),
+        ("hostile connections open at a round's end", f"{counts['open'] / ROUNDS:,.0f}"),
         (
             "memory before, during, after, MiB",
             ", ".join(f"{look.memory_kib / 1024:.0f}" for look in (before, during, after)),
         ),
-        (
-            "of a core while flooded",
-            f"{(during.cpu_s - before.cpu_s) / (during.at_s - before.at_s):.0%}",
-        ),
+        ("of a core while flooded", f"{cpu_s / seconds:.0%}"),
     ]
 
 

@@ -21,6 +21,7 @@ from opolyx_sdk._backoff import Backoff, Outage
 from opolyx_sdk._status import to_error
 from opolyx_sdk._traces import Traces
 from opolyx_sdk._transport.counted import counted
+from opolyx_sdk._transport.plaintext import warn_of_plaintext
 from opolyx_sdk._transport.token_keeper import TokenKeeper
 from opolyx_sdk.errors import (
     ConnectionLost,
@@ -400,6 +401,7 @@ def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
         ("grpc.primary_user_agent", "opolyx-sdk"),
     )
     if options.tls is None:
+        warn_of_plaintext(address)
         return grpc.aio.insecure_channel(address, options=settings)
     return grpc.aio.secure_channel(address, _credentials(options.tls), options=settings)
 

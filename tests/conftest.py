@@ -33,8 +33,9 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(autouse=True)
 def usual_logs() -> None:
-    """A server that an earlier test embedded has set the process's logs to its own."""
+    """An earlier test may have set the process's logs, as a program does."""
     logging.getLogger().setLevel(logging.WARNING)
+    logging.captureWarnings(False)
     structlog.reset_defaults()
 
 

@@ -34,7 +34,7 @@ def test_every_alert_has_a_fault_that_must_make_it_fire() -> None:
 
 def test_quick_motion_changes_durations_alone() -> None:
     assert (
-        scaled_expression("rate(x[5m]) > 60 and y offset 3h") == "rate(x[6s]) > 60 and y offset 20s"
+        scaled_expression("rate(x[5m]) > 60 and y offset 3h") == "rate(x[8s]) > 60 and y offset 20s"
     )
     for path in ALERTS:
         real, quick = path.read_text(), scaled_rules(path.read_text())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dashboard_panels import DASHBOARDS
+from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.errors import OpolyxError
 from opolyx_sdk.matches import Found
 from opolyx_sdk.rooms import RoomOptions
@@ -88,7 +89,7 @@ async def run_check(
                 say(f"{findings.queries} queries of {len(DASHBOARDS)} dashboards asked")
                 if quiet_s >= QUIET_S:
                     waited = frozenset({"OpolyxQueueWait"})
-                    await _expect(stack, findings, waited, "a wait of a minute")
+                    await _expect(stack, findings, waited, "a wait of a minute", begin_s)
             async with _more_load(stack):
                 for fault in faults:
                     await _suffer(stack, findings, fault, say)
@@ -200,9 +201,19 @@ async def _long_wait(stack: Monitored, quiet_s: float) -> AsyncIterator[None]:
     """One player who searches, and another who comes when the first has waited for long."""
     waited_s = _WAITED_S if quiet_s >= QUIET_S else quiet_s / 2
 
-    async def search(after_s: float, player: Any) -> None:
-        await player.create_guest("Searcher")
-        await asyncio.sleep(after_s)
+    searching = asyncio.Event()
+
+    async def wait_long(player: AsyncClient) -> None:
+        await player.create_guest("First")
+        async for found in player.quick_match(_QUEUE, 2):
+            searching.set()
+            if isinstance(found, Found):
+                return
+
+    async def come_late(player: AsyncClient) -> None:
+        await player.create_guest("Second")
+        await searching.wait()
+        await asyncio.sleep(waited_s)
         async for found in player.quick_match(_QUEUE, 2):
             if isinstance(found, Found):
                 return
@@ -210,8 +221,8 @@ async def _long_wait(stack: Monitored, quiet_s: float) -> AsyncIterator[None]:
     async with AsyncExitStack() as clients:
         players = [await clients.enter_async_context(client_of(stack, 90.0)) for _ in range(2)]
         tasks = [
-            asyncio.create_task(search(after_s, player))
-            for after_s, player in zip((0.0, waited_s), players, strict=True)
+            asyncio.create_task(wait_long(players[0])),
+            asyncio.create_task(come_late(players[1])),
         ]
         try:
             yield
@@ -238,7 +249,7 @@ async def _suffer(
 ) -> None:
     """Have one thing go wrong, and see what fires."""
     await _all_quiet(stack, fault.alerts)
-    watching = asyncio.create_task(_expect(stack, findings, fault.alerts, fault.name))
+    watching = asyncio.create_task(_expect(stack, findings, fault.alerts, fault.name, now_s()))
     try:
         async with fault.happen(stack):
             await watching
@@ -258,11 +269,12 @@ async def _all_quiet(stack: Monitored, alerts: frozenset[str]) -> None:
                 await asyncio.sleep(_LOOK_S)
 
 
-async def _expect(stack: Monitored, findings: Findings, alerts: frozenset[str], why: str) -> None:
-    """Wait until all of the alerts have fired; what didn't is a problem."""
-    begin_s = now_s()
-    missing = set(alerts)
-    while missing and now_s() - begin_s < _FIRES_WITHIN_S:
+async def _expect(
+    stack: Monitored, findings: Findings, alerts: frozenset[str], why: str, begin_s: float
+) -> None:
+    """Wait until all of the alerts have fired since `begin_s`; what didn't is a problem."""
+    missing, give_up_s = set(alerts), now_s() + _FIRES_WITHIN_S
+    while missing and now_s() < give_up_s:
         for name, at_s in (await stack.prometheus.fired(begin_s)).items():
             if name in missing:
                 findings.fired[name] = at_s - begin_s

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import pytest
 import structlog
 
-from opolyx_servicekit.logs import configure_logs, redacted
+from opolyx_servicekit.logs import BorrowedLogs, configure_logs, redacted
 
 JWT = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJwXzEifQ.c2lnbmF0dXJl-_x"
 
@@ -117,3 +118,50 @@ def test_console_is_for_terminals(stream: io.StringIO) -> None:
     structlog.get_logger().info("piped")
 
     assert lines(stream)[0]["event"] == "piped"
+
+
+@pytest.mark.parametrize("name", ["grpc", "grpc._cython.cygrpc", "asyncio", "redis", "py.warnings"])
+def test_foreign_lines_go_through_the_same_pipe(stream: io.StringIO, name: str) -> None:
+    configure_logs(form="json", stream=stream)
+    structlog.contextvars.bind_contextvars(request_id="r1", subject="p_1", game_id="g_1")
+    logging.getLogger(name).error("trouble with %s", JWT)
+    structlog.contextvars.clear_contextvars()
+
+    (line,) = lines(stream)
+    assert (line["event"], line["logger"]) == ("trouble with [redacted]", name)
+    assert (line["request_id"], line["subject"], line["game_id"]) == ("r1", "p_1", "g_1")
+
+
+def test_warnings_of_libraries_are_lines_too(stream: io.StringIO) -> None:
+    configure_logs(form="json", stream=stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    logging.captureWarnings(False)
+
+    (line,) = lines(stream)
+    assert line["logger"] == "py.warnings"
+    assert "DeprecationWarning: old" in line["event"]
+
+
+def test_borrowed_logs_are_given_back_by_the_last(stream: io.StringIO) -> None:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    borrowed = BorrowedLogs()
+
+    with borrowed.at("error"):
+        with borrowed.at("debug"):
+            assert root.level == logging.ERROR
+        assert structlog.is_configured()
+        assert root.handlers != before
+    assert (root.handlers, root.level) == (before, level)
+    assert not structlog.is_configured()
+
+
+def test_a_program_that_has_its_own_logs_keeps_them(stream: io.StringIO) -> None:
+    configure_logs(form="json", level="warning", stream=stream)
+    with BorrowedLogs().at("error"):
+        structlog.get_logger().warning("own")
+    structlog.get_logger().warning("own")
+
+    assert [line["event"] for line in lines(stream)] == ["own", "own"]

@@ -22,7 +22,7 @@ Redis = Callable[[Path], AbstractContextManager[RedisServer] | AbstractContextMa
 
 @pytest.fixture(autouse=True)
 def _short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPOLYX_MATCHMAKER_LEASE_SECONDS", "0.6")
+    monkeypatch.setenv("OPOLYX_MATCHMAKER_LEASE_SECONDS", "2")
 
 
 @pytest.mark.timeout(180)

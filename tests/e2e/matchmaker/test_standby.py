@@ -74,7 +74,7 @@ class House:
         environment = {
             **os.environ,
             "OPOLYX_MATCHMAKER_STORE_URL": self._redis.url,
-            "OPOLYX_MATCHMAKER_LEASE_SECONDS": "1.5",
+            "OPOLYX_MATCHMAKER_LEASE_SECONDS": "3",
             "OPOLYX_MATCHMAKER_SIGNING_KEYS_FILE": str(self._directory / "keys.json"),
             "OPOLYX_MATCHMAKER_ENGINE_ADDRESS": self._peers.address,
             "OPOLYX_MATCHMAKER_LOG_FORMAT": "json",

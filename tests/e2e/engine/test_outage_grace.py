@@ -60,10 +60,11 @@ async def tries(house: House) -> None:
 
 
 @pytest.mark.rule("CLOCK-5")
+@pytest.mark.parametrize("fault", ["lost", "busy"])
 async def test_a_deadline_in_an_outage_of_the_store_moves_when_the_store_is_back(
-    house: House,
+    house: House, fault: str
 ) -> None:
-    house.store.faults = ["lost"] * 10_000
+    house.store.faults = [fault] * 10_000
     house.store.failing_records = 10_000
     await house.clock.advance(TURN_MS + 30_000)
     await tries(house)

@@ -88,6 +88,8 @@ async def drained_while_played(tmp_path: Path, url: str) -> None:
 
         await play_over(engines, drain)
         assert GAMES <= engines[0].service.metrics.handed_over._value.get()
+        fenced = [engine.service.metrics.append_fenced._value.get() for engine in engines]
+        assert [0, 0, 0] == fenced, "games were given away between two moves, not within one"
 
 
 @pytest.mark.timeout(120)

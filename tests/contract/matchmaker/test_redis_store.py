@@ -8,6 +8,8 @@ import pytest
 from opolyx_matchmaker.grants import NO_GRANT
 from opolyx_matchmaker.peers import Fact, FactKind
 from opolyx_matchmaker.rooms import Room, RoomState, begin_start, finish_start
+from opolyx_matchmaker.settings import MatchmakerSettings
+from opolyx_matchmaker.store.opening import open_store
 from opolyx_matchmaker.store.redis import RedisStore
 from opolyx_servicekit.redis_link import RedisLink
 from support_link import OvertakenLink
@@ -31,6 +33,14 @@ async def starting(store: RedisStore) -> Room:
     begun = await store.change_room(room.room_id, lambda now: begin_start(now, "p_ada"))
     assert isinstance(begun, Room)
     return begun
+
+
+async def test_a_url_of_no_store_is_refused_and_not_shown() -> None:
+    settings = MatchmakerSettings(store_url="postgres://user:hidden@127.0.0.1/0")
+    with pytest.raises(ValueError, match="neither sqlite") as caught:
+        async with open_store(settings):
+            pytest.fail("it opened")
+    assert "hidden" not in str(caught.value)
 
 
 async def test_a_change_that_was_overtaken_is_made_to_what_is_there_then(link: RedisLink) -> None:

@@ -25,5 +25,7 @@ async def open_store(settings: MatchmakerSettings) -> AsyncIterator[Store]:
 
             yield RedisStore(link, settings.lease_seconds)
         return
+    if not settings.store_url.startswith("sqlite:"):
+        raise ValueError("store url is neither sqlite:///<file> nor redis[s][+cluster]://<host>")
     async with SqliteFile(sqlite_path(settings.store_url)) as file:
         yield await SqliteStore.open(file)

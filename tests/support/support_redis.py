@@ -158,6 +158,19 @@ def redis_cluster(directory: Path, *, replicas: bool = False) -> Iterator[Cluste
         yield Cluster(masters, others)
 
 
+def move_slot(slot: int, source: RedisServer, target: RedisServer) -> None:
+    """Move a cluster's slot with its keys, as an operator's tool does it."""
+    from_id, to_id = (_text(server.command("CLUSTER", "MYID")) for server in (source, target))
+    target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", from_id)
+    source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", to_id)
+    with source.client() as client:
+        while found := client.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 5):
+            for key in found:
+                client.execute_command("MIGRATE", "127.0.0.1", target.port, key, 0, 5_000)
+    for server in (target, source):
+        server.command("CLUSTER", "SETSLOT", slot, "NODE", to_id)
+
+
 def flush(server: RedisServer) -> None:
     """Forget everything, scripts too."""
     server.command("FLUSHALL")

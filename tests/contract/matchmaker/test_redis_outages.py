@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
+from redis.crc import key_slot
 
 from opolyx_matchmaker.rooms import Room, RoomState, end
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
 from opolyx_matchmaker.store.opening import open_store
+from opolyx_matchmaker.store.redis_keys import LEASE
 from opolyx_servicekit.errors import EnvironmentFault, StoreBusy
 from support_lobby import DictEngine, Grants, Process, player, wish
-from support_redis import RedisServer, paused, redis_server
+from support_redis import Cluster, RedisServer, move_slot, paused, redis_server
 
 T = TypeVar("T")
 
@@ -109,12 +111,35 @@ async def be_away_for_long(server: RedisServer) -> None:
 async def test_nothing_acknowledged_is_lost_and_nothing_done_twice(
     store: Store, server: RedisServer, outage: Callable[[RedisServer], Coroutine[Any, Any, None]]
 ) -> None:
+    retries = await _play_over(store, lambda: outage(server))
+    if outage is be_away_for_long:
+        assert retries
+
+
+async def test_nothing_is_lost_while_the_slot_moves_to_another_node(
+    running_cluster: Cluster,
+) -> None:
+    running_cluster.flush()
+    settings = MatchmakerSettings(store_url=running_cluster.url)
+    async with open_store(settings) as store:
+        assert await store.hold_lease()
+        slot = key_slot(LEASE.encode())
+        source = next(each for each in running_cluster.servers if each.command("DBSIZE"))
+        target = next(each for each in running_cluster.servers if each is not source)
+        try:
+            await _play_over(store, lambda: asyncio.to_thread(move_slot, slot, source, target))
+        finally:
+            await asyncio.to_thread(move_slot, slot, target, source)
+
+
+async def _play_over(store: Store, outage: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Play before, during and after an outage, and see what is there; how many calls failed."""
     engine = DictEngine()
     process = Process(store, engine, Grants())
     couples = [Couple(process, engine, number) for number in range(COUPLES)]
     playing = [asyncio.create_task(couple.play()) for couple in couples]
     await asyncio.gather(*(couple.until_played(2) for couple in couples))
-    await outage(server)
+    await outage()
     await asyncio.gather(*(couple.until_played(len(couple.rooms) + 2) for couple in couples))
     for couple in couples:
         couple.stops = True
@@ -132,9 +157,8 @@ async def test_nothing_acknowledged_is_lost_and_nothing_done_twice(
         for who in ("host", "guest"):
             assert [] == await store.placements(f"p_{who}{number}")
     assert await store.hold_lease(), "who serves goes on to"
-    if outage is be_away_for_long:
-        assert sum(couple.retries for couple in couples)
     await process.die()
+    return sum(couple.retries for couple in couples)
 
 
 async def test_a_full_redis_takes_nothing_or_all(store: Store, server: RedisServer) -> None:

@@ -19,6 +19,7 @@ from support_redis import (
     RedisServer,
     flush,
     free_port,
+    move_slot,
     paused,
     redis_cluster,
     redis_server,
@@ -286,7 +287,7 @@ async def test_a_slot_that_moves_under_load_loses_no_write(cluster: Cluster) -> 
 
         writers = [asyncio.create_task(write(key)) for key in moved]
         await asyncio.sleep(0.2)
-        await asyncio.to_thread(move_slot, slot, source, target, moved)
+        await asyncio.to_thread(move_slot, slot, source, target)
         await asyncio.sleep(0.3)
         stop.set()
         await asyncio.gather(*writers)
@@ -399,21 +400,6 @@ def slots() -> Iterator[tuple[str, int]]:
 
 def slot_of(key: str) -> int:
     return key_slot(key.encode())
-
-
-def move_slot(slot: int, source: RedisServer, target: RedisServer, keys: list[str]) -> None:
-    """As an operator's tool does it."""
-    from_id, to_id = (text(server.command("CLUSTER", "MYID")) for server in (source, target))
-    target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", from_id)
-    source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", to_id)
-    while True:
-        found: Any = source.command("CLUSTER", "GETKEYSINSLOT", slot, 5)
-        if not found:
-            break
-        for key in found:
-            source.command("MIGRATE", "127.0.0.1", target.port, key, 0, 5_000)
-    for server in (target, source):
-        server.command("CLUSTER", "SETSLOT", slot, "NODE", to_id)
 
 
 def text(value: object) -> str:

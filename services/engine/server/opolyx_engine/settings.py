@@ -81,11 +81,11 @@ class EngineSettings(PeerSettings):
     stream_burst: int = Field(default=2_000, ge=1)
     """Streams that one account may open at once, before the average counts."""
 
-    other_requests_per_second: int = Field(default=50, ge=1)
+    other_requests_per_second: int = Field(default=200, ge=1)
     """Pings, detaches and commands without a seat or a running game that one account may send a
     second on average."""
 
-    other_request_burst: int = Field(default=1_000, ge=1)
+    other_request_burst: int = Field(default=4_000, ge=1)
     """The same at once, before the average counts."""
 
     attaches_per_second: int = Field(default=500, ge=1)

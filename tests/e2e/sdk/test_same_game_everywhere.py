@@ -71,7 +71,7 @@ async def play_live(data: Path, replay: Path, *, watchers: int, games_before: in
             await client.create_guest(name)
         for _ in range(games_before):
             await play_another(server.address)
-        room = await clients[0].create_room(RULESET, 4, nonce=NONCES[0])
+        room = await clients[0].create_room(RULESET, 4, public=True, nonce=NONCES[0])
         await clients[1].join_room(code=room.code, nonce=NONCES[1])
         for policy in BUILT_IN:
             await clients[0].add_bot(room.room_id, policy=policy)

@@ -15,6 +15,7 @@ import bench_audit
 import bench_flood
 import bench_idle_streams
 import bench_leaderboards
+import bench_metrics
 import bench_rooms
 import bench_seats
 import bench_stores
@@ -149,6 +150,8 @@ def main() -> None:
         bench_flood.run(quick=chosen.quick)
     if chosen.only in "seats":
         bench_seats.run(quick=chosen.quick)
+    if chosen.only in "metrics":
+        bench_metrics.run(quick=chosen.quick)
     if chosen.only in "idle streams":
         bench_idle_streams.run(quick=chosen.quick)
 

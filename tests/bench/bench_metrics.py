@@ -1,0 +1,137 @@
+"""What metrics cost an engine: the same games with and without them, turn about: `make bench`.
+
+Built-in bots play in an engine in this process, stored in SQLite, without a network: nothing else
+dilutes what the metrics take of a move. In the other measure callers read a game over gRPC, caller
+and engine in this process. CPU is compared, as that is what bounds an engine, and what others on the
+machine leave alone. A scrape is measured by itself: its share is that of one every 15 seconds.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any, Final, Self
+from unittest import mock
+
+sys.path.append(str(Path(__file__).parents[1] / "support"))
+
+from prometheus_client import generate_latest
+
+from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx_servicekit.logs import configure_logs
+from support_engine import Engine, built_in, people, running_engine
+
+GAMES: Final = 8
+_SCRAPED_EVERY_S: Final = 15
+_COUNTED: Final = ("Counter", "Gauge", "Histogram")
+_MODULES: Final = ("opolyx_engine.metrics", "opolyx_servicekit.rpc_metrics")
+
+Work = Callable[[Engine, int], Awaitable[float]]
+"""Does something so often; CPU seconds each."""
+
+
+class Nothing:
+    """A metric that counts nothing."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """As a metric is made."""
+
+    def labels(self, *_: object) -> Self:
+        """Itself."""
+        return self
+
+    def inc(self, _: object = 1) -> None:
+        """Nothing."""
+
+    dec = set = observe = set_function = inc
+
+
+def run(*, quick: bool) -> None:
+    """Measure in pairs, and print the table."""
+    configure_logs(level="error")
+    pairs, share = (3, 4) if quick else (15, 1)
+    print(f"\n{'cost of metrics':26}{'with us':>12}{'without us':>12}{'cost':>10}   {pairs} pairs")
+    for name, work, times in (("a move of a bot", _play, 3_000), ("a call over gRPC", _call, 600)):
+        measured = asyncio.run(_measure(work, pairs, times // share))
+        shares = [with_s / without_s - 1 for with_s, without_s in measured]
+        with_us, without_us = (
+            1e6 * statistics.median(each) for each in zip(*measured, strict=True)
+        )
+        cost = statistics.median(shares)
+        print(f"{name:26}{with_us:12.1f}{without_us:12.1f}{cost:10.1%}", flush=True)
+    scrape_s = asyncio.run(_scrape_s())
+    print(f"{'a scrape':26}{1e6 * scrape_s:12.1f}{'':12}{scrape_s / _SCRAPED_EVERY_S:10.1%}")
+
+
+async def _measure(work: Work, pairs: int, times: int) -> list[tuple[float, float]]:
+    """CPU seconds of one piece of work with metrics and without, in pairs."""
+    measured = []
+    async with _engine(metrics=True) as counting, _engine(metrics=False) as silent:
+        for number in range(pairs + 1):
+            order = (counting, silent) if number % 2 else (silent, counting)
+            took = {id(engine): await work(engine, times) for engine in order}
+            if number:  # the first pair warms up
+                measured.append((took[id(counting)], took[id(silent)]))
+    return measured
+
+
+async def _scrape_s() -> float:
+    """CPU seconds of a scrape of an engine that has all its series."""
+    async with _engine(metrics=True) as engine:
+        await _call(engine, 10)
+        began = time.process_time()
+        for _ in range(10):
+            generate_latest(engine.service.metrics.registry)
+        return (time.process_time() - began) / 10
+
+
+@asynccontextmanager
+async def _engine(*, metrics: bool) -> AsyncIterator[Engine]:
+    with tempfile.TemporaryDirectory(prefix="opolyx-bench-") as folder, _metrics_made(real=metrics):
+        settings: dict[str, Any] = {"calls_per_second": 0, "watchdog_games": 0}
+        async with running_engine(Path(folder), **settings) as engine:
+            yield engine
+
+
+@contextmanager
+def _metrics_made(*, real: bool) -> Iterator[None]:
+    """Whether metrics that are made in the block count anything."""
+    with ExitStack() as stack:
+        for module, kind in () if real else product(_MODULES, _COUNTED):
+            if hasattr(sys.modules[module], kind):
+                stack.enter_context(mock.patch(f"{module}.{kind}", Nothing))
+        yield
+
+
+async def _play(engine: Engine, times: int) -> float:
+    """Bots make so many moves; CPU seconds a move."""
+    running = engine.service.registry.running
+    for _ in range(GAMES):
+        await engine.new_game([built_in(seat, "random") for seat in range(4)])
+    games = running()
+    began, before = time.process_time(), sum(game.table.seq for game in games)
+    while (moves := sum(game.table.seq for game in games) - before) < times:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    took = (time.process_time() - began) / moves
+    for game in running():
+        await game.end_as_void("measured")
+    return took
+
+
+async def _call(engine: Engine, times: int) -> float:
+    """A caller reads a game so often; CPU seconds a call."""
+    game_id = await engine.new_game(people(2))
+    caller = await engine.caller("p_0")
+    began = time.process_time()
+    for _ in range(times):
+        await caller.engine.GetGame(pb.GetGameRequest(game_id=game_id), metadata=caller.metadata)
+    return (time.process_time() - began) / times
+
+
+if __name__ == "__main__":
+    run(quick="--quick" in sys.argv)

@@ -116,6 +116,10 @@ scaling: setup ## Compute the figures of docs/scaling.md anew from docs/scaling-
 scaling-costs: setup ## Measure docs/scaling-costs.json anew: minutes, on a machine that does nothing else
 	$(BIN)/python tests/bench/scaling_costs.py $(ARGS)
 
+.PHONY: screenshots
+screenshots: setup ## Play in the terminal client and take the pictures of docs/images anew
+	$(BIN)/python tools/screenshots.py
+
 .PHONY: rule-book
 rule-book: setup ## Rewrite docs/rules from the rules as they are now; review the diff
 	$(BIN)/python tools/rule_book.py

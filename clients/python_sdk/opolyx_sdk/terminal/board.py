@@ -36,6 +36,8 @@ _BAR: Final = "│"
 _JAIL: Final = 10
 _PLAIN: Final = 3
 """Lines of a square at the top or bottom that needs no more."""
+_SHORTEST_NAME: Final = 5
+"""Columns that a name needs, with the space before it."""
 _NAME_FITS: Final = 14
 """From how many columns on a square at the side has its name on its first line."""
 
@@ -161,7 +163,7 @@ class _Board:
     def _bar(self, square: int, width: int) -> Text:
         ink, ground = square_colours(square)
         label = f"{square_letter(square)}{square:>2}"
-        if width > len(label) + 2:
+        if width >= len(label) + _SHORTEST_NAME:
             label = f"{label} {self._table.where(square)}"
         style = f"bold {ink} on {ground}"
         if square == self._cursor:

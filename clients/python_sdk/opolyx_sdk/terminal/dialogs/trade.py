@@ -170,7 +170,7 @@ class TradeDialog(Dialog):
         if row > len(side.squares):
             return Text(" " * width)
         marked = number == self._side and row == self._row
-        line = Text("▸" if marked else " ", style="bold")
+        line = Text("▸" if marked else " ")
         if row == 0:
             cash = table.headed(table.text("screen.trade.cash"), table.money(side.cash))
             line.append(f" {cash}", style="bold" if marked else "")

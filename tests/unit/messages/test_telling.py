@@ -28,7 +28,7 @@ def refused(reason: RefusalReason, **numbers: int) -> Refusal:
     ("language", "expected"),
     [
         ("en", "Ada builds level 3 on Seashell Quay"),
-        ("id", "Ada membangun Dermaga Kerang ke tingkat 3"),
+        ("id", "Ada membangun Dermaga Kerang sampai tingkat 3"),
         ("zh-Hant", "Ada 把貝殼碼頭蓋到 3 級"),
         ("hi", "Ada ने सीपी घाट पर निर्माण किया, अब स्तर 3"),
     ],

@@ -43,12 +43,11 @@ def named(area: Any) -> set[str]:
     return {name.removeprefix("ERROR_REASON_") for name in area.ErrorReason.keys()}  # noqa: SIM118
 
 
-def own_reason(node: ast.ClassDef) -> str | None:
-    """The reason that a class tells its parent itself."""
+def parent_call(node: ast.ClassDef) -> ast.Call | None:
+    """Where a class with a constructor of its own tells its parent the reason."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
-            first = call.args[0] if call.args else None
-            return str(first.value) if isinstance(first, ast.Constant) else None
+            return call
     return None
 
 
@@ -65,8 +64,10 @@ def reasons_in(package: Path) -> Iterator[str]:
         if isinstance(node, ast.ClassDef)
         and any(isinstance(base, ast.Name) and base.id in ERRORS for base in node.bases)
     ]
-    errors_here = ERRORS | {node.name for node in derived if own_reason(node) is None}
-    yield from filter(None, map(own_reason, derived))
+    errors_here = ERRORS | {node.name for node in derived if parent_call(node) is None}
+    for call in filter(None, map(parent_call, derived)):
+        if call.args and isinstance(call.args[0], ast.Constant):  # else it is passed on
+            yield str(call.args[0].value)
     for name, node in nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue

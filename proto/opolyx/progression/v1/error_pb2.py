@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!opolyx/progression/v1/error.proto\x12\x15opolyx.progression.v1*\xae\x01\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12!\n\x1d\x45RROR_REASON_PLAYER_NOT_FOUND\x10\x02\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!opolyx/progression/v1/error.proto\x12\x15opolyx.progression.v1*\xc6\x01\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12!\n\x1d\x45RROR_REASON_PLAYER_NOT_FOUND\x10\x02\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_CALL_LOST\x10\x04\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,5 +32,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'opolyx.progression.v1.error
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORREASON']._serialized_start=61
-  _globals['_ERRORREASON']._serialized_end=235
+  _globals['_ERRORREASON']._serialized_end=259
 # @@protoc_insertion_point(module_scope)

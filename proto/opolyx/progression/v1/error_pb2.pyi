@@ -32,6 +32,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """The store can't be reached or is too slow; try again."""
     ERROR_REASON_CALL_LOST: _ErrorReason.ValueType  # 4
     """The call was lost inside the server; it may be repeated."""
+    ERROR_REASON_LIMIT: _ErrorReason.ValueType  # 5
+    """A limit is used up; see the metadata for which, and RetryInfo."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed."""
@@ -46,4 +48,6 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 3
 """The store can't be reached or is too slow; try again."""
 ERROR_REASON_CALL_LOST: ErrorReason.ValueType  # 4
 """The call was lost inside the server; it may be repeated."""
+ERROR_REASON_LIMIT: ErrorReason.ValueType  # 5
+"""A limit is used up; see the metadata for which, and RetryInfo."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from dashboard_panels import DASHBOARDS, Dashboard, Panel
+from dashboard_panels import DASHBOARDS
+from dashboard_queries import Dashboard, Panel
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "deploy/monitoring/dashboards"
 

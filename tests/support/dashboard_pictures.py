@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from dashboard_panels import DASHBOARDS, Dashboard, Panel
+from dashboard_panels import DASHBOARDS
+from dashboard_queries import Dashboard, Panel
 from support_monitored import ROOT, Monitored
 from support_monitoring_check import Findings
 

@@ -77,7 +77,7 @@ def test_every_verdict_has_a_sentence_of_its_own(language: str) -> None:
         ("en", "place +200, few people -100"),
         ("id", "peringkat +200, kurang orang -100"),
         ("zh-Hant", "名次 +200、真人太少 -100"),
-        ("hi", "स्थान +200, कम लोग -100"),
+        ("hi", "स्थान +200, इंसान खिलाड़ी कम -100"),
     ],
 )
 def test_an_award_is_told_in_each_language(language: str, expected: str) -> None:

@@ -18,9 +18,9 @@ CHANCE_NAMES: Final[_Names] = ("Chance", "Peluang", "機會", "चांस")
 """Name of the six Chance squares."""
 
 THIRD_CORNERS: Final[tuple[_Names, ...]] = (
-    ("Rest Corner", "Sudut Istirahat", "休息格", "विश्राम कोना"),
+    ("Rest Corner", "Sudut Istirahat", "休息格", "विश्राम स्थल"),
     ("Jackpot", "Jackpot", "大獎", "जैकपॉट"),
-    ("Temple of the Wealth God", "Kelenteng Dewa Rezeki", "財神廟", "धन देवता का मंदिर"),
+    ("Temple of the Wealth God", "Kelenteng Dewa Rezeki", "財神廟", "धन देवता मंदिर"),
 )
 """Square 20 by what it does: rest, wager, temple (CORNER-1 .. CORNER-3)."""
 

@@ -6,7 +6,7 @@ from opolyx_rules.content.themes.theme import Names, Theme, make_theme
 
 _PROPERTIES: Final[dict[int, Names]] = {
     # Brown, the potters
-    1: ("Potter's Row", "Gang Gerabah", "陶匠巷", "कुम्हार टोला"),
+    1: ("Potter's Row", "Gang Gerabah", "陶匠巷", "कुम्हार बस्ती"),
     3: ("Brick Kiln Lane", "Jalan Batu Bata", "磚窯路", "ईंट-भट्ठा गली"),
     # Sky, the seaside
     6: ("Seashell Quay", "Dermaga Kerang", "貝殼碼頭", "सीपी घाट"),
@@ -27,11 +27,11 @@ _PROPERTIES: Final[dict[int, Names]] = {
     # Yellow, the sun
     26: ("Sunfield Road", "Jalan Ladang Surya", "晴田路", "धूप मार्ग"),
     27: ("Sunflower Avenue", "Jalan Bunga Matahari", "葵花大道", "सूरजमुखी पथ"),
-    29: ("Honeycomb Hill", "Bukit Sarang Madu", "蜂巢丘", "मधु टीला"),
+    29: ("Honeycomb Hill", "Bukit Sarang Madu", "蜂巢丘", "मधु पहाड़ी"),
     # Green, the trees
     31: ("Pine Wood Drive", "Jalan Hutan Pinus", "松林路", "चीड़ वन मार्ग"),
     32: ("Bamboo Grove", "Rumpun Bambu", "竹林里", "बाँसवाड़ी"),
-    34: ("Banyan Crescent", "Lingkar Beringin", "榕蔭環路", "बरगद चौराहा"),
+    34: ("Banyan Crescent", "Lingkar Beringin", "榕蔭環路", "बरगद मोड़"),
     # Blue, the night
     37: ("Sapphire Bay", "Teluk Safir", "藍寶石灣", "नीलम खाड़ी"),
     39: ("Starlight Tower", "Menara Cahaya Bintang", "星光塔", "सितारा मीनार"),

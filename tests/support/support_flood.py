@@ -23,7 +23,7 @@ PATHS: Final = (
     "/grpc.health.v1.Health/Watch",
     "/nothing.v1.Here/Nothing",
 )
-_PAUSE_S: Final = 0.02  # between bursts of one connection
+_PAUSE_S: Final = 0.2  # between bursts of one connection: 250 of them send 25,000 frames a second
 _BURST: Final = 20
 _AGAIN_S: Final = 1.0  # after a connection was closed
 
@@ -171,7 +171,7 @@ class FloodProcess:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._child.stdin.write(b"look\n")
-        line = await asyncio.wait_for(self._child.stdout.readline(), 30)
+        line = await asyncio.wait_for(self._child.stdout.readline(), 90)
         found: dict[str, int] = json.loads(line)
         return found
 
@@ -192,7 +192,7 @@ class FloodProcess:
 
 
 async def _main(port: int, connections: int) -> None:
-    os.nice(19)  # the attacker's machine is another one; this one's time is the server's
+    os.nice(5)  # the attacker's machine is another one: this one's time is the server's first
     attack = Flood(port, connections)
     running = asyncio.create_task(attack.run())
     lines = asyncio.StreamReader()

@@ -108,6 +108,10 @@ dashboards: setup ## Write deploy/monitoring/dashboards from their description
 quick-match-plot: setup ## Simulate quick match anew and rewrite the figures of docs/quick-match.md
 	$(BIN)/python tools/quick_match_plot.py $(ARGS)
 
+.PHONY: performance-page
+performance-page: setup ## Rewrite docs/performance.md from docs/performance.json (make bench ARGS="--json docs/performance.json")
+	$(BIN)/python tools/performance_page.py
+
 .PHONY: scaling
 scaling: setup ## Compute the figures of docs/scaling.md anew from docs/scaling-costs.json
 	$(BIN)/python tools/scaling.py

@@ -9,6 +9,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import bench_audit
@@ -16,6 +17,7 @@ import bench_flood
 import bench_idle_streams
 import bench_leaderboards
 import bench_metrics
+import bench_recovery
 import bench_rooms
 import bench_seats
 import bench_stores
@@ -36,6 +38,7 @@ from opolyx_rules.codec import encode
 from opolyx_rules.policies.random import choose_randomly
 from opolyx_rules.policies.steady import choose_steadily
 from opolyx_rules.replay import make_record, record_line
+from results import note, write
 
 RULESET: Final = get_ruleset("classic@full")
 SEATS: Final = 4
@@ -128,6 +131,7 @@ def main() -> None:
     """Measure everything, and print the table."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="seconds instead of a minute")
+    parser.add_argument("--json", type=Path, help="where to write all figures too")
     parser.add_argument("--only", default="", help="measures whose name holds this")
     chosen = parser.parse_args()
     seconds, runs = (0.2, 3) if chosen.quick else (1.5, 5)
@@ -137,6 +141,7 @@ def main() -> None:
     for name, measure, goal in MEASURES:
         if chosen.only in name:
             rate = statistics.median(_rate(measure, seconds) for _ in range(runs))
+            _note(name, rate, goal)
             print(f"{name:38}{rate:12,.0f}{1e6 / rate:12.2f}{goal:>14}", flush=True)
     if chosen.only in "rooms":
         bench_rooms.run(quick=chosen.quick)
@@ -154,6 +159,19 @@ def main() -> None:
         bench_metrics.run(quick=chosen.quick)
     if chosen.only in "idle streams":
         bench_idle_streams.run(quick=chosen.quick)
+    if chosen.only in "recovery":
+        bench_recovery.run(quick=chosen.quick)
+    if chosen.json:
+        write(chosen.json, quick=chosen.quick)
+
+
+def _note(name: str, rate: float, goal: str) -> None:
+    """A figure of the core: a rate where the goal is one, else microseconds."""
+    number = float(goal.split(maxsplit=1)[0].replace(",", "")) if goal else None
+    if goal.endswith("µs"):
+        note("core", name, 1e6 / rate, "µs", goal=number, less=True)
+    else:
+        note("core", name, rate, "/s", goal=number)
 
 
 def _rate(measure: Measure, seconds: float) -> float:

@@ -13,7 +13,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,11 +26,17 @@ import grpc
 
 from bare_rooms import BareServer
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from results import note
 from room_load import SEATS, Metadata, NewGame, RoomLoad
+from support_certificates import write_certificate
 from support_engine import Caller, new_game, people
 from support_observed import ObservedEngine
 
 ROOMS: Final = (1, 50, 200)
+FLAT: Final = (1, 10, 100, 1_000)
+"""Games for the cost of an action by their number."""
+
+FLAT_RATE: Final = 200.0
 PACED_RATE: Final = 400.0
 _MOST_CHANNELS: Final = 64
 _RECORDED: Final = 200
@@ -51,6 +57,8 @@ class Target:
     metadata: tuple[Metadata, ...]
     new_game: NewGame
     cpu_s: Callable[[], Awaitable[float]]
+    authority: bytes = b""
+    """What clients believe if it speaks TLS; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +88,7 @@ async def measure(
     async with AsyncExitStack() as stack:
         wanted = rooms * SEATS if streams_a_room else SEATS
         channels = [
-            await stack.enter_async_context(
-                grpc.aio.insecure_channel(
-                    f"127.0.0.1:{target.port}", options=(("grpc.use_local_subchannel_pool", 1),)
-                )
-            )
+            await stack.enter_async_context(_channel(target))
             for _ in range(min(_MOST_CHANNELS, wanted))
         ]
         load = RoomLoad(
@@ -105,14 +109,31 @@ async def measure(
     )
 
 
+def _channel(target: Target) -> grpc.aio.Channel:
+    """A channel on a connection of its own."""
+    options = (("grpc.use_local_subchannel_pool", 1),)
+    address = f"127.0.0.1:{target.port}"
+    if not target.authority:
+        return grpc.aio.insecure_channel(address, options=options)
+    credentials = grpc.ssl_channel_credentials(target.authority)
+    return grpc.aio.secure_channel(address, credentials, options=options)
+
+
 @asynccontextmanager
-async def engine_target(folder: Path, **settings: Any) -> AsyncIterator[Target]:
+async def engine_target(
+    folder: Path, *, tls: bool = False, **settings: Any
+) -> AsyncIterator[Target]:
     """An engine in a process of its own, on an empty store."""
     async with AsyncExitStack() as stack:
-        directory = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
-        engine = ObservedEngine(Path(directory), **_SETTINGS, **settings)
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        authority = b""
+        if tls:
+            cert, key = write_certificate(directory, "engine")
+            settings |= {"tls_cert_file": str(cert), "tls_key_file": str(key)}
+            authority = cert.read_bytes()
+        engine = ObservedEngine(directory, **_SETTINGS, **settings)
         await stack.enter_async_context(engine)
-        channel = grpc.aio.insecure_channel(f"127.0.0.1:{engine.port}")
+        channel = _channel(Target("", engine.port, (), _no_game, _no_cpu, authority))
         await stack.enter_async_context(channel)
         service = Caller(channel, engine.token("s_matchmaker", "service"))
         numbers = itertools.count()
@@ -126,7 +147,15 @@ async def engine_target(folder: Path, **settings: Any) -> AsyncIterator[Target]:
         metadata = tuple(
             (("authorization", f"Bearer {engine.token(f'p_{seat}')}"),) for seat in range(SEATS)
         )
-        yield Target("engine", engine.port, metadata, start, cpu_s)
+        yield Target("engine", engine.port, metadata, start, cpu_s, authority)
+
+
+async def _no_game() -> str:
+    return ""
+
+
+async def _no_cpu() -> float:
+    return 0.0
 
 
 @asynccontextmanager
@@ -180,6 +209,8 @@ async def _table(quick: bool) -> None:
         rooms = 50 if quick else 200
         await _pair(Path(name), f"{rooms} games on a stream a seat", rooms, seconds, many=True)
         await _pair(Path(name), f"50 rooms, {PACED_RATE:.0f}/s", 50, seconds, rate=PACED_RATE)
+        await _tls(Path(name), seconds)
+        await _flat(Path(name), seconds, FLAT[:3] if quick else FLAT)
 
 
 async def _pair(
@@ -190,11 +221,46 @@ async def _pair(
         ceiling = await measure(bare, rooms, seconds, streams_a_room=not many, rate=rate)
     _line(f"{name}: bare grpc.aio", ceiling, None)
     async with engine_target(folder) as engine:
-        _line(
-            f"{name}: engine",
-            await measure(engine, rooms, seconds, streams_a_room=not many, rate=rate),
-            ceiling,
-        )
+        found = await measure(engine, rooms, seconds, streams_a_room=not many, rate=rate)
+    _line(f"{name}: engine", found, ceiling)
+    note("rooms", f"{name}, bare grpc.aio", ceiling.rate, "actions/s")
+    goal = 12_000.0 if many else None
+    note("rooms", f"{name}, engine", found.rate, "actions/s", goal=goal)
+    note("rooms", f"{name}, bare grpc.aio", ceiling.cpu_us, "µs CPU an action")
+    note("rooms", f"{name}, engine", found.cpu_us, "µs CPU an action")
+    if rate:
+        note("rooms", f"{name}, engine, p99", found.p99_ms, "ms", goal=3.0, less=True)
+        note("rooms", f"{name}, bare grpc.aio, p99", ceiling.p99_ms, "ms")
+    elif rooms > 1 and not many:
+        share = found.rate / ceiling.rate * 100
+        note("rooms", f"{name}, share of the ceiling", share, "%", goal=80.0)
+
+
+async def _tls(folder: Path, seconds: float) -> None:
+    """The same engine with and without TLS, 50 rooms."""
+    figures = []
+    for tls in (False, True):
+        async with engine_target(folder, tls=tls) as engine:
+            figures.append(await measure(engine, 50, seconds))
+            _line(f"50 rooms, {'TLS' if tls else 'plaintext'}: engine", figures[-1], figures[0])
+    cost = (figures[1].cpu_us / figures[0].cpu_us - 1) * 100
+    note("rooms", "50 rooms, TLS costs", cost, "% CPU")
+
+
+async def _flat(folder: Path, seconds: float, counts: Sequence[int]) -> None:
+    """What an action costs by the number of games, at the same pace of all together."""
+    first = None
+    async with engine_target(folder) as engine:
+        for games in counts:
+            found = await measure(engine, games, seconds, streams_a_room=False, rate=FLAT_RATE)
+            first = first or found
+            _line(f"{games:,} games, {FLAT_RATE:.0f}/s in all: engine", found, first)
+            note(
+                "rooms",
+                f"{games:,} games, {FLAT_RATE:.0f}/s in all",
+                found.cpu_us,
+                "µs CPU an action",
+            )
 
 
 def _line(name: str, found: Figures, ceiling: Figures | None) -> None:

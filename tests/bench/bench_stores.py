@@ -17,6 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "support"))
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.base import Append, GameStore, Record, Reservation
 from opolyx_engine.store.opening import open_store
+from results import note
 from support_redis import find_redis_server, redis_cluster, redis_server
 
 GAMES: Final = (1, 50, 200)
@@ -59,6 +60,8 @@ async def _measure(name: str, url: str, games: int, seconds: float) -> None:
             await asyncio.gather(*(_write(store, game_id, until, waits) for game_id in ids))
             took = time.perf_counter() - began
         waits.sort()
+        note("stores", f"{name}, {games} games", len(waits) / took, "appends/s")
+        note("stores", f"{name}, {games} games", used[0] / len(waits) * 1e6, "µs CPU an append")
         print(
             f"{name:26}{games:8}{len(waits) / took:12,.0f}{used[0] / len(waits) * 1e6:10.0f}"
             f"{waits[len(waits) // 2] * 1000:10.2f}{waits[len(waits) * 99 // 100] * 1000:10.2f}",

@@ -269,3 +269,13 @@ def test_texts_change_with_the_language_also_those_of_the_past() -> None:
 
     assert before not in scene.chronicle.lines(scene.table)
     assert all(cell_len(line) <= 80 for line in page(scene).splitlines())
+
+
+def test_a_name_that_would_command_the_terminal_is_only_shown() -> None:
+    moment, _ = midgame("classic@full")
+    hostile = "\x1b[2J\x07Eve\u202e\u200d"
+    seats = (replace(moment.info.seats[0], name=hostile), *moment.info.seats[1:])
+    scene = Scene(replace(moment, info=replace(moment.info, seats=seats)), 0, "en")
+
+    assert "�[2J�Eve�\u200d" == scene.table.who(0)
+    assert "\x1b" not in page(scene)

@@ -19,7 +19,7 @@ from opolyx_sdk.messages import catalogue
 if TYPE_CHECKING:
     from opolyx_sdk.accounts import Account
     from opolyx_sdk.client import AsyncClient
-    from opolyx_sdk.terminal.app import Plan
+    from opolyx_sdk.terminal.app import Plan, TableApp
 
 _TURN_SECONDS: Final = 600
 """How long a turn is on one's own server, where nobody waits but bots."""
@@ -198,7 +198,7 @@ async def _against_bots(plan: "Plan", language: str, bots: Bots) -> int:
         except OSError as error:
             raise OpolyxError(f"can't serve from {folder}: {error}") from error
         client = await stack.enter_async_context(AsyncClient(serving.address))
-        return _ended(await TableApp(client, plan, language=language).run_async())
+        return await _run(TableApp(client, plan, language=language))
 
 
 async def _on_server(connection: Connection, plan: "Plan", language: str) -> int:
@@ -211,7 +211,7 @@ async def _on_server(connection: Connection, plan: "Plan", language: str) -> int
     async with connection.open(token, options) as client:
         await client.connect()
         account = await (client.who_am_i() if token else _new_guest(client, connection, plan.name))
-        code = _ended(await TableApp(client, plan, account=account, language=language).run_async())
+        code = await _run(TableApp(client, plan, account=account, language=language))
         where = await client.current_game()
     if where.game_id:
         print(catalogue(language).text("screen.bye"))
@@ -244,12 +244,12 @@ async def _new_guest(client: "AsyncClient", connection: Connection, name: str) -
     return login.account
 
 
-def _ended(problem: str | None) -> int:
-    """The exit code of a program that has ended so.
+async def _run(app: "TableApp") -> int:
+    """Run the program; its exit code.
 
     Raises:
         OpolyxError: something went wrong.
     """
-    if problem:
+    if problem := await app.run_async():
         raise OpolyxError(problem)
-    return 0
+    return app.return_code or 0

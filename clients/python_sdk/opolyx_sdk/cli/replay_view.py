@@ -29,7 +29,7 @@ def show_replay(
     from opolyx_sdk.cli.language import chosen_language
     from opolyx_sdk.cli.play import needs_terminal
     from opolyx_sdk.terminal.exports.write import form_of
-    from opolyx_sdk.text import Table
+    from opolyx_sdk.terminal.moment import table_of
 
     words = chosen_language(lang)
     tape = read_tape(file)
@@ -40,7 +40,7 @@ def show_replay(
         needs_terminal("replay")
         ReplayApp(tape, language=words).run()
         return 0
-    table = Table([seat.name for seat in tape.info.seats], tape.info.ruleset, words)
+    table = table_of(tape.info, words)
     written = form_of(form or "text", tape, tape.last, table)
     if out is None:
         print(written)

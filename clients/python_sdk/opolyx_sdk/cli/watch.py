@@ -67,7 +67,8 @@ async def _show(connection: Connection, game: str | None, language: str) -> int:
 
 async def _tell(connection: Connection, game: str | None, language: str, *, as_json: bool) -> int:
     from opolyx_sdk.terminal.exports.report import told
-    from opolyx_sdk.text import Table, narrate
+    from opolyx_sdk.terminal.moment import table_of
+    from opolyx_sdk.text import narrate
 
     async with await _open(connection) as client:
         if game is None:
@@ -77,7 +78,7 @@ async def _tell(connection: Connection, game: str | None, language: str, *, as_j
             game = running[0].game_id
         async with client.watch(game) as table:
             info = table.info
-            words = Table([seat.name for seat in info.seats], info.ruleset, language)
+            words = table_of(info, language)
             if not as_json:
                 print(f"{info.game_id} · {info.ruleset}: {', '.join(words.names)}", flush=True)
             async for update in table:

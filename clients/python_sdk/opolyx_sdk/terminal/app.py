@@ -10,6 +10,7 @@ from typing import Final
 
 from textual import work
 from textual.app import App
+from textual.driver import Driver
 
 from opolyx_sdk.accounts import Account
 from opolyx_sdk.client import AsyncClient
@@ -22,6 +23,7 @@ from opolyx_sdk.terminal.feed import Feed
 from opolyx_sdk.terminal.lobby.lists import WATCH, games_dialog
 from opolyx_sdk.terminal.lobby.visit import Chosen, Showing, Visit, table_of_bots
 from opolyx_sdk.terminal.lobby.wish import Wish
+from opolyx_sdk.terminal.steady import steady_driver
 from opolyx_sdk.terminal.table_screen import TableScreen
 from opolyx_sdk.text import Table as Words
 
@@ -100,6 +102,10 @@ class TableApp(App[str]):
     def speak(self, language: str) -> None:
         """Go on in another language."""
         self._language = language
+
+    def get_driver_class(self) -> type[Driver]:
+        """See `App`."""
+        return steady_driver(super().get_driver_class())
 
     def on_mount(self) -> None:
         """Begin."""

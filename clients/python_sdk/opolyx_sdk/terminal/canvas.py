@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from opolyx_sdk.terminal.painting import Painting
+from opolyx_sdk.terminal.painting import Painting, printable
 
 
 class Canvas(Widget):
@@ -56,8 +56,8 @@ class Canvas(Widget):
         line = self._painting.lines[y]
         console = self.app.console
         style = self.rich_style + console.get_style(line.style)
-        segments = Segment.apply_style(line.render(console), style)
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        drawn = (one._replace(text=printable(one.text)) for one in line.render(console))
+        return Strip(Segment.apply_style(drawn, style)).adjust_cell_length(width, self.rich_style)
 
     def on_resize(self) -> None:
         """There is another room."""

@@ -17,7 +17,9 @@ _WIDEST: Final = 76
 
 
 def pressed(event: events.Key) -> str:
-    """The key's name; its character where it has one that is drawn."""
+    """The key's name; its character where it has one that is drawn. Ctrl-C leaves, as Esc does."""
+    if event.key == "ctrl+c":
+        return "escape"
     character = event.character
     if character and character.isprintable() and character != " ":
         return character

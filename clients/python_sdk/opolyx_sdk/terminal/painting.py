@@ -3,12 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
+from unicodedata import category
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
 _MORE: Final = "…"
+_VOWEL_SIGN: Final = "Mc"
+_FILLER: Final = "\ue000"
+"""One column, for a sign that may take one; in no text."""
+_JOINERS: Final = "\u200c\u200d"
+"""Unprintable by themselves, but parts of words in Hindi."""
+_UNPRINTABLE: Final = "\ufffd"
 _WRAPPER: Final = Console(width=80, color_system=None, force_terminal=False)
 
 
@@ -49,28 +56,51 @@ class Painting:
         return "\n".join(line.plain.rstrip() for line in self.lines)
 
 
+def printable(text: str) -> str:
+    """The text without what commands a terminal or turns its direction: each such mark is a �.
+
+    Names come from others, and from files: they may hold anything.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in _JOINERS else _UNPRINTABLE for one in text)
+
+
+def most_cells(text: str) -> int:
+    """The columns that a text takes at most: some terminals give Hindi's vowel signs one each."""
+    return cell_len(text) + sum(category(sign) == _VOWEL_SIGN for sign in text)
+
+
 def fitted(text: str, width: int) -> str:
     """The text in exactly so many columns: filled up, or cut with an ellipsis.
 
-    Columns are a terminal's: Chinese takes two each, Hindi's vowel signs none.
+    Columns are a terminal's: Chinese takes two each. Hindi's vowel signs take none, but there is room
+    for those terminals where they do; `steady` keeps what follows in its place.
     """
     if width <= 0:
         return ""
-    if cell_len(text) <= width:
+    if most_cells(text) <= width:
         return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, width - 1).rstrip() + _MORE, width)
+    kept = text
+    while kept and most_cells(kept) > width - 1:
+        kept = kept[:-1]
+    return set_cell_size(kept.rstrip() + _MORE, width)
 
 
 def beside(left: str, right: str, width: int) -> str:
     """One text at the left, one at the right; the left one is cut where there is no room."""
-    room = width - cell_len(right)
-    return fitted(left, room) + right if room > 0 else fitted(right, width)
+    most = most_cells(right)
+    room = width - most
+    return fitted(left, room) + fitted(right, most) if room > 0 else fitted(right, width)
 
 
 def wrapped(text: Text | str, width: int) -> list[Text]:
-    """The text in lines of at most so many columns."""
+    """The text in lines of at most so many columns, on terminals that give each sign the most."""
     whole = Text(text) if isinstance(text, str) else text
-    return list(whole.wrap(_WRAPPER, max(width, 1), overflow="fold"))
+    ends = [at for at, sign in enumerate(whole.plain, 1) if category(sign) == _VOWEL_SIGN]
+    padded = Text(_FILLER).join(whole.divide(ends))
+    lines = padded.wrap(_WRAPPER, max(width, 1), overflow="fold")
+    return [Text().join(line.split(_FILLER, allow_blank=True)) for line in lines]
 
 
 def joined(parts: Iterable[Text]) -> Text:

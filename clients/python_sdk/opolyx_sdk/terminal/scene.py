@@ -16,7 +16,7 @@ from opolyx_sdk.terminal.dialogs.dialog import Do, Open, Outcome, add_hints
 from opolyx_sdk.terminal.help import help_dialog, holdings_dialog, log_dialog
 from opolyx_sdk.terminal.marks import seat_colour, seat_shape
 from opolyx_sdk.terminal.menu import LEAVING, Entry, Hand
-from opolyx_sdk.terminal.moment import Moment
+from opolyx_sdk.terminal.moment import Moment, table_of
 from opolyx_sdk.terminal.painting import (
     Hit,
     Painting,
@@ -62,7 +62,7 @@ class Scene:
         """The game now."""
         self.seat = seat
         """Whose keys are taken."""
-        self.table = Table([one.name for one in moment.info.seats], moment.info.ruleset, language)
+        self.table = table_of(moment.info, language)
         """How it is told."""
         self.chronicle = Chronicle()
         """What has happened."""
@@ -171,7 +171,7 @@ class Scene:
                 return Open(ChartDialog(self.worths))
             case "f2" | "n":
                 return Do("language")
-            case "q":
+            case "q" | "escape":
                 return Do("leave")
         return None
 

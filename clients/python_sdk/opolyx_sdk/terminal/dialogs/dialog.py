@@ -9,7 +9,7 @@ from rich.text import Text
 
 from opolyx_sdk.actions import Action
 from opolyx_sdk.decisions import Decision
-from opolyx_sdk.terminal.painting import Hit, Painting, fitted
+from opolyx_sdk.terminal.painting import Hit, Painting, fitted, most_cells
 from opolyx_sdk.text import Table
 
 SHUT_KEYS: Final = frozenset({"escape", "q"})
@@ -105,7 +105,8 @@ def add_hints(painting: Painting, hints: Sequence[tuple[str, str]], width: int) 
         part = f"[{key}] {what}"
         x = line.cell_len
         line.append(f"[{key}]", style="bold")
-        line.append(f" {what}  ")
+        told = f" {what}  "
+        line.append(fitted(told, most_cells(told)))
         if x + len(part) <= width:
             hits.append(Hit(x, y, Text(part).cell_len, _NAMED.get(key, key)))
     line.truncate(width, overflow="ellipsis")

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from opolyx_sdk.accounts import Account
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.enums import RoomState
-from opolyx_sdk.errors import OpolyxError
+from opolyx_sdk.errors import OpolyxError, WrongState
 from opolyx_sdk.matches import Found
 from opolyx_sdk.messages import catalogue
 from opolyx_sdk.rooms import Room, RoomOptions
@@ -107,11 +107,23 @@ class Visit:
             try:
                 found = await self._chosen(outcome.what)
             except OpolyxError as error:
-                told = catalogue(self._host.language).text("screen.error.failed", why=str(error))
-                self._dialog.problem = told
+                if isinstance(error, WrongState) and (now := await self._now()) is not None:
+                    return now
+                self._dialog.problem = self._told("screen.error.failed", why=str(error))
                 continue
             if found is not None:
                 return found
+
+    async def _now(self) -> Chosen | None:
+        """The game that holds the player up: a search may find one just as it is given up."""
+        try:
+            where = await self._client.current_game()
+        except OpolyxError:
+            return None
+        return Chosen(where.game_id) if where.game_id else None
+
+    def _told(self, key: str, **values: str) -> str:
+        return catalogue(self._host.language).text(key, **values)
 
     async def _chosen(self, what: str) -> Chosen | None:
         match what:
@@ -198,6 +210,7 @@ class Visit:
             if outcome.what.startswith("game:"):
                 return Chosen(outcome.what.removeprefix("game:"))
             if outcome.what == "closed":
+                self._dialog.problem = self._told("screen.room.closed")
                 return None
             if outcome.what == "leave_room":
                 with suppress(OpolyxError):

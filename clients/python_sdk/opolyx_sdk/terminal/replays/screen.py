@@ -7,6 +7,7 @@ from typing import Final
 
 from textual import events
 from textual.app import App, ComposeResult
+from textual.driver import Driver
 from textual.screen import Screen
 
 from opolyx_sdk.terminal.canvas import Canvas
@@ -19,6 +20,7 @@ from opolyx_sdk.terminal.painting import Painting
 from opolyx_sdk.terminal.replays.dialogs import EXPORT, JUMP
 from opolyx_sdk.terminal.replays.playback import Playback
 from opolyx_sdk.terminal.replays.scene import ReplayScene
+from opolyx_sdk.terminal.steady import steady_driver
 from opolyx_sdk.terminal.tape import Tape
 
 _TICK_S: Final = 1 / 20
@@ -139,6 +141,10 @@ class ReplayApp(App[None]):
         super().__init__(ansi_color=colourless())
         self.shown = ReplayScreen(tape, language, folder, clock)
         """The screen."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """See `App`."""
+        return steady_driver(super().get_driver_class())
 
     def on_mount(self) -> None:
         """Begin."""

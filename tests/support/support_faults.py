@@ -312,9 +312,6 @@ async def _during(work: Any) -> AsyncIterator[None]:
 
 FAULTS: Final = (
     Fault("streams that nobody reads", frozenset({"OpolyxSlowReaders"}), slow_readers),
-    Fault("records changed by hand", frozenset({"OpolyxWatchdogViolation"}), changed_records),
-    Fault("a damaged game", frozenset({"OpolyxGamesHeld", "OpolyxGameFaults"}), damaged_game),
-    Fault("a game taken by another engine", frozenset({"OpolyxAppendsFenced"}), taken_game),
     Fault(
         "a store that stands still",
         frozenset(
@@ -328,6 +325,9 @@ FAULTS: Final = (
         ),
         stalled_store,
     ),
+    Fault("records changed by hand", frozenset({"OpolyxWatchdogViolation"}), changed_records),
+    Fault("a damaged game", frozenset({"OpolyxGamesHeld", "OpolyxGameFaults"}), damaged_game),
+    Fault("a game taken by another engine", frozenset({"OpolyxAppendsFenced"}), taken_game),
     Fault("an engine that stands still", frozenset({"OpolyxEventLoopLag"}), paused_engine),
     Fault(
         "an engine that is gone",

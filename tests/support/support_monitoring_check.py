@@ -182,7 +182,7 @@ async def _sleepers(stack: Monitored) -> AsyncIterator[None]:
             with suppress(OpolyxError, TimeoutError):
                 async with client_of(stack) as one, client_of(stack) as other:
                     game_id = await started_game([one, other], RoomOptions(turn_seconds=5))
-                    async with asyncio.timeout(60), one.watch(game_id) as game:
+                    async with asyncio.timeout(20), one.watch(game_id) as game:
                         async for _ in game:
                             pass
             await asyncio.sleep(0.5)

@@ -11,7 +11,7 @@ REASON_NAMES: Final = {
     number: name.lower()
     for module in (reasons, command)
     for name, number in vars(module).items()
-    if name.isupper() and isinstance(number, int)
+    if name.isupper() and type(number) is int  # TYPE_CHECKING is none
 }
 """Names of the reasons of refusals, for labels."""
 

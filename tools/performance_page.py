@@ -74,7 +74,11 @@ def plot(document: dict[str, Any]) -> str:
 
 
 def _command(group: str) -> str:
-    return "make bench" if group == "core" else f'make bench ARGS="--only {group.split(maxsplit=1)[0]}"'
+    return (
+        "make bench"
+        if group == "core"
+        else f'make bench ARGS="--only {group.split(maxsplit=1)[0]}"'
+    )
 
 
 def _row(one: dict[str, Any]) -> str:

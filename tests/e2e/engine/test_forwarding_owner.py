@@ -83,9 +83,19 @@ async def test_a_call_that_came_from_another_replica_goes_no_further(tmp_path: P
     async with entered(tmp_path) as (engine, _, owner):
         caller = await engine.caller("p_0")
         hopped = (*caller.metadata, ("x-opolyx-hops", "1"))
+        registry: Any = engine.service.registry
+        hand = registry.hand
+        looks: list[str] = []
+
+        async def noted(game_id: str, deliver: Any) -> None:
+            looks.append(game_id)
+            await hand(game_id, deliver)
+
+        registry.hand = noted
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await caller.engine.GetGame(pb.GetGameRequest(game_id=GAME), metadata=hopped)
         assert "NOT_OWNER" == error_info(caught.value).reason
+        assert [GAME] == looks, "who sent it on looks again, nobody else does"
         stream = Stream(caller.engine.Play(metadata=hopped))
         await stream.send(attach=pb.Attach(game_id=GAME))
         assert pb.DETACH_REASON_UNAVAILABLE == (await stream.next("detached")).reason

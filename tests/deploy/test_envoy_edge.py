@@ -439,12 +439,14 @@ async def ready(edge: Edge) -> int:
 
 
 async def test_an_engine_that_is_gone_costs_no_call_that_had_not_begun(tmp_path: Path) -> None:
-    async with behind_the_edge(tmp_path, tls=False) as (engines, _, edge):
-        async with caller_of(edge, engines[0], "p_0") as caller:
-            await engines[2].server._server.stop(None)  # type: ignore[union-attr]
-            for number in range(40):
-                with pytest.raises(grpc.aio.AioRpcError) as caught:
-                    await caller.engine.GetGame(
-                        pb.GetGameRequest(game_id="g_none"), metadata=at_game(caller, f"g_{number}")
-                    )
-                assert grpc.StatusCode.NOT_FOUND is caught.value.code()
+    async with (
+        behind_the_edge(tmp_path, tls=False) as (engines, _, edge),
+        caller_of(edge, engines[0], "p_0") as caller,
+    ):
+        await engines[2].server._server.stop(None)  # type: ignore[union-attr]
+        for number in range(40):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await caller.engine.GetGame(
+                    pb.GetGameRequest(game_id="g_none"), metadata=at_game(caller, f"g_{number}")
+                )
+            assert grpc.StatusCode.NOT_FOUND is caught.value.code()

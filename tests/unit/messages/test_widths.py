@@ -98,3 +98,12 @@ def test_a_text_that_is_too_wide_would_be_noticed() -> None:
     assert 8 == cells("財神降臨")
     assert cells("हिन्दी") in (3, 4)
     assert cells(filled("en", "screen.do.buy")) > cells("Buy  for ")
+
+
+@EVERY_LANGUAGE
+def test_the_keys_of_the_longest_dialog_fit_a_line(language: str) -> None:
+    table = Table((), language=language)
+    dialog = "[←→]   [↑↓] {}  [␣] {}  [p] {}  [Enter] {}  [Esc] {}"
+    words = ("keys.move", "keys.choose", "trade.partner", "trade.enter", "keys.close")
+
+    assert cells(dialog.format(*[table.text(f"screen.{word}") for word in words])) <= 76

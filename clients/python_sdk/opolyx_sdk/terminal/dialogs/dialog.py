@@ -109,6 +109,7 @@ def add_hints(painting: Painting, hints: Sequence[tuple[str, str]], width: int) 
         line.append(fitted(told, most_cells(told)))
         if x + len(part) <= width:
             hits.append(Hit(x, y, Text(part).cell_len, _NAMED.get(key, key)))
+    line.rstrip()
     line.truncate(width, overflow="ellipsis")
     return Painting([*painting.lines, line], hits)
 

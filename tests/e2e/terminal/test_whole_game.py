@@ -65,6 +65,30 @@ async def test_a_whole_game_is_played_by_keys(language: str, tmp_path: Path) -> 
         assert app.return_value == ""
 
 
+async def test_after_a_game_another_begins_with_a_key(tmp_path: Path) -> None:
+    plan = Plan(
+        name="Ada",
+        wish=Wish("classic@full", 2),
+        options=RoomOptions(round_cap=1),
+        own_server=True,
+    )
+    async with (
+        EmbeddedServer(tmp_path, seed="again", bot_delay_ms=0) as server,
+        AsyncClient(server.address) as client,
+    ):
+        app = TableApp(client, plan)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: isinstance(app.screen, TableScreen))
+            first = app.screen
+            while not over(app):
+                await pilot.press("enter")
+            await pilot.press("g")
+            await until(
+                pilot, lambda: isinstance(app.screen, TableScreen) and app.screen is not first
+            )
+            await until(pilot, lambda: "classic@full · round 1" in text_of(app))
+
+
 def asked(table: TableScreen) -> bool:
     scene = table.feed.scene
     return scene is not None and bool(scene.hand.decisions) and not table.feed.acting

@@ -14,7 +14,7 @@ from textual.driver import Driver
 
 from opolyx_sdk.accounts import Account
 from opolyx_sdk.client import AsyncClient
-from opolyx_sdk.errors import OpolyxError
+from opolyx_sdk.errors import OpolyxError, WrongState
 from opolyx_sdk.rooms import RoomOptions
 from opolyx_sdk.terminal.colours import BACKGROUND, colourless
 from opolyx_sdk.terminal.dialog_screen import DialogScreen
@@ -28,6 +28,8 @@ from opolyx_sdk.terminal.table_screen import TableScreen
 from opolyx_sdk.text import Table as Words
 
 _LONGEST_END_S: Final = 2.0
+_TRIES: Final = 20
+_AGAIN_S: Final = 0.25
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ class TableApp(App[str]):
             elif outcome == Do("again"):
                 table = await visit.wait_in(await self._client.rematch(table.game_id))
             else:
-                table = await visit.choose() if outcome == Do("lobby") else None
+                table = await visit.choose() if table.watched else None
 
     async def _watch(self) -> None:
         """Watch the game that was named, or one after another that is chosen."""
@@ -162,6 +164,12 @@ class TableApp(App[str]):
         return await visit.choose()
 
     async def _own_table(self) -> Chosen:
+        """A game against bots; who has just ended one may have to wait until the server knows."""
+        for _ in range(_TRIES):
+            try:
+                return await table_of_bots(self._client, self._plan.wish, self._plan.options)
+            except WrongState:
+                await asyncio.sleep(_AGAIN_S)
         return await table_of_bots(self._client, self._plan.wish, self._plan.options)
 
     async def _sit(self, table: Chosen) -> Do | None:

@@ -16,9 +16,9 @@ from opolyx_sdk.terminal.dialogs.dialog import Do, Open, Outcome, add_hints
 from opolyx_sdk.terminal.help import help_dialog, holdings_dialog, log_dialog
 from opolyx_sdk.terminal.marks import seat_colour, seat_shape
 from opolyx_sdk.terminal.menu import LEAVING, Entry, Hand
+from opolyx_sdk.terminal.menu_panel import draw_menu
 from opolyx_sdk.terminal.moment import Moment, table_of
 from opolyx_sdk.terminal.painting import (
-    Hit,
     Painting,
     abreast,
     beside,
@@ -177,6 +177,8 @@ class Scene:
 
     def _mark(self, entries: Sequence[Entry]) -> int | None:
         """The marked entry; what ends one's game is marked only by going there."""
+        if not entries:
+            return None
         mark = min(self._marked, len(entries) - 1)
         return None if entries[mark].key == LEAVING and not self._marked else mark
 
@@ -317,7 +319,8 @@ class Scene:
         else:
             title = Text(fitted(f" {self._waited_below()}", width), style="dim")
         told = self._told(width)
-        menu = self._menu(entries, width, height - 2 - len(told))
+        room = height - 2 - len(told)
+        menu = draw_menu(entries, self._mark(entries), self.table, width, room)
         blank = [Text()] * max(0, height - 2 - len(told) - len(menu.lines))
         painting = stacked([Painting([title]), Painting(told), menu, Painting(blank)])
         return add_hints(painting, self._hints(), width)
@@ -359,26 +362,6 @@ class Scene:
                 told.append(table.text("screen.payment.short", amount=missing))
             lines.append(table.text("list.semicolon").join(told))
         return [Text(f" {fitted(line, width - 2)}", style="bold") for line in lines if line]
-
-    def _menu(self, entries: Sequence[Entry], width: int, room: int) -> Painting:
-        """The entries in as many columns as they need."""
-        if not entries:
-            return Painting()
-        columns = 1
-        while columns < 4 and -(-len(entries) // columns) > room:
-            columns += 1
-        columns = max(columns, 2 if width >= LEAST[0] and len(entries) > 3 else 1)
-        tall, wide = -(-len(entries) // columns), width // columns
-        marked = self._mark(entries)
-        lines = [Text() for _ in range(tall)]
-        hits = []
-        for number, entry in enumerate(entries):
-            y, x = number % tall, number // tall * wide
-            label = f"{'▸' if number == marked else ' '}[{entry.key}] {entry.label(self.table)}"
-            style = "bold" if number == marked else ""
-            lines[y].append(fitted(label, wide), style=style)
-            hits.append(Hit(x, y, wide, entry.key))
-        return Painting(lines, hits)
 
     def _hints(self) -> list[tuple[str, str]]:
         text = self.table.text

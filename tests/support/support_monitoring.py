@@ -15,10 +15,13 @@ from opolyx_engine.metrics import EngineMetrics
 from opolyx_matchmaker.metrics import MatchmakerMetrics
 from opolyx_progression.metrics import ProgressionMetrics
 from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.tallies import TalliedCounter, TalliedHistogram
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ALERTS: Final = sorted((ROOT / "deploy/monitoring/alerts").glob("*.yaml"))
 DASHBOARDS: Final = sorted((ROOT / "deploy/monitoring/dashboards").glob("*.json"))
+
+_TALLIED: Final = (TalliedCounter, TalliedHistogram)
 
 SCRAPED: Final = frozenset({"job", "instance"})
 """Labels that Prometheus adds."""
@@ -67,13 +70,13 @@ def known_series() -> dict[str, frozenset[str]]:
     known: dict[str, frozenset[str]] = dict(OWN)
     for registry in registries().values():
         for collector in set(registry._names_to_collectors.values()):
-            labels = frozenset(getattr(collector, "_labelnames", ())) | SCRAPED
-            if isinstance(collector, Histogram):
-                name = collector._name
+            labels = frozenset(_labels_of(collector)) | SCRAPED
+            if isinstance(collector, Histogram | TalliedHistogram):
+                name = _name_of(collector)
                 known |= {f"{name}_count": labels, f"{name}_sum": labels}
                 known[f"{name}_bucket"] = labels | {"le"}
-            elif isinstance(collector, Counter):
-                known[f"{collector._name}_total"] = labels
+            elif isinstance(collector, Counter | TalliedCounter):
+                known[f"{_name_of(collector)}_total"] = labels
             elif hasattr(collector, "_name"):
                 known[collector._name] = labels
             else:  # the process's and the interpreter's
@@ -105,6 +108,18 @@ def asked_by(expr: str) -> Asked:
         elif isinstance(node, promql_parser.AggregateExpr) and node.modifier is not None:
             labels |= set(node.modifier.labels)
     return Asked(frozenset(names), frozenset(labels))
+
+
+def _name_of(collector: Any) -> str:
+    name: str = collector.name if isinstance(collector, _TALLIED) else collector._name
+    return name
+
+
+def _labels_of(collector: Any) -> tuple[str, ...]:
+    if isinstance(collector, _TALLIED):
+        return collector.labels
+    found: tuple[str, ...] = getattr(collector, "_labelnames", ())
+    return found
 
 
 def promtool() -> str:

@@ -112,7 +112,7 @@ def test_settings_have_defaults_and_mask_the_seed() -> None:
 
 def test_metrics_have_their_names_and_bounded_labels() -> None:
     metrics = EngineMetrics(CollectorRegistry())
-    metrics.commands.labels("roll", "accepted").inc()
+    metrics.commands.inc("roll", "accepted")
     metrics.refused(TOO_FAST)
     text = generate_latest(metrics.registry).decode()
     for name in (

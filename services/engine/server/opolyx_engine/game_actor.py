@@ -217,7 +217,6 @@ class GameActor(ShownGame):
         elif self.stopped:
             self._replies.send(command, self._replies.retry(self._why_stopped()))
         elif self._inbox.put(command):
-            self._tools.metrics.commands_waiting.inc()
             self._wake.set()
         else:
             self._replies.send(command, self._replies.retry(BUSY))
@@ -337,7 +336,6 @@ class GameActor(ShownGame):
         return True
 
     def _next_command(self) -> Command:
-        self._tools.metrics.commands_waiting.dec()
         return self._inbox.take()
 
     async def _take(self, command: Command) -> None:
@@ -391,7 +389,7 @@ class GameActor(ShownGame):
         await self._commit(action, "")
         late_ms = self._tools.clock.now_ms() - due_ms  # now that it is stored and shown
         self._tools.metrics.timer_lag.observe(late_ms / 1000)
-        self._tools.metrics.commands.labels(NAMES[action[KIND]], "clock").inc()
+        self._tools.metrics.commands.inc(NAMES[action[KIND]], "clock")
 
     async def _commit(self, action: Action, command_id: str) -> Answer:
         """Apply on a copy, append, publish.

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from opolyx_engine import command
 from opolyx_rules import reasons
+from opolyx_servicekit.tallies import TalliedCounter, TalliedHistogram
 
 REASON_NAMES: Final = {
     number: name.lower()
@@ -78,18 +79,18 @@ class EngineMetrics:
             "Games whose clock or answer is far too late.",
             registry=self.registry,
         )
-        self.commands = Counter(
+        self.commands = TalliedCounter(
             "opolyx_commands",
             "Commands answered, by action and outcome.",
             ("action", "outcome"),
-            registry=self.registry,
+            self.registry,
         )
-        self.command_seconds = Histogram(
+        self.command_seconds = TalliedHistogram(
             "opolyx_command_seconds",
             "Seconds from taking a command to its answer, by action.",
-            ("action",),
-            registry=self.registry,
-            buckets=_FAST,
+            _FAST,
+            self.registry,
+            "action",
         )
         self.refusals = Counter(
             "opolyx_refusals", "Refused commands, by reason.", ("reason",), registry=self.registry
@@ -100,17 +101,17 @@ class EngineMetrics:
             registry=self.registry,
             buckets=_FAST,
         )
-        self.append_seconds = Histogram(
+        self.append_seconds = TalliedHistogram(
             "opolyx_store_append_seconds",
             "Seconds from asking for an append to its commit.",
-            registry=self.registry,
-            buckets=_FAST,
+            _FAST,
+            self.registry,
         )
-        self.queue_seconds = Histogram(
+        self.queue_seconds = TalliedHistogram(
             "opolyx_store_queue_seconds",
             "Seconds that an append waited before the store began with it.",
-            registry=self.registry,
-            buckets=_FAST,
+            _FAST,
+            self.registry,
         )
         self.append_failures = Counter(
             "opolyx_store_append_failures",
@@ -213,21 +214,12 @@ class EngineMetrics:
             "Replicas that live, this one too; 0 for an engine that has its store for itself.",
             registry=self.registry,
         )
-        self._of_action: dict[str, Histogram] = {}
-        self._of_outcome: dict[tuple[str, str], Counter] = {}
         self._show_known_labels()
 
     def answered(self, action: str, outcome: str, seconds: float) -> None:
-        """Count an answer; the labels, of which there are few, are looked up once."""
-        key = (action, outcome)
-        commands = self._of_outcome.get(key)
-        if commands is None:
-            commands = self._of_outcome[key] = self.commands.labels(action, outcome)
-        commands.inc()
-        took = self._of_action.get(action)
-        if took is None:
-            took = self._of_action[action] = self.command_seconds.labels(action)
-        took.observe(seconds)
+        """Count an answer."""
+        self.commands.inc(action, outcome)
+        self.command_seconds.observe(seconds, action)
 
     def _show_known_labels(self) -> None:
         """Show from the start, at 0, what is counted when something is wrong.

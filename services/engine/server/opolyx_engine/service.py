@@ -131,6 +131,7 @@ class EngineService:
         self.registry = Registry(tools, claims, self.membership, fit)
         """The games."""
         watchers.append(self.registry)
+        self.metrics.commands_waiting.set_function(self._waiting)
         self._sweep = Sweep(self.registry, settings, self._clock, self.metrics)
         self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
@@ -179,6 +180,9 @@ class EngineService:
         )
         self.on_operator_drain: Callable[[], object] = _nothing
         """Called when an operator drains the engine: the server is ready no longer."""
+
+    def _waiting(self) -> int:
+        return sum(game.waiting for game in self.registry.running())
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["EngineService"]:

@@ -85,6 +85,12 @@ def test_keys_wind_the_tape() -> None:
     assert not playback.press("x", 0.0)
 
 
+def test_a_replay_counts_down_no_clock_of_then() -> None:
+    head = ReplayScene(Playback(tape()), "en").paint(80, 24, 0.0).lines[0].plain
+
+    assert head.rstrip().endswith(("Ada", "<Bruno & Co>", "陳大文"))
+
+
 def test_playing_goes_on_with_the_clock_it_is_given() -> None:
     playback = Playback(tape())
     playback.press("space", 100.0)

@@ -230,7 +230,8 @@ class Scene:
             if awaited.seat == self.seat
             else self.table.text("screen.waiting_for", who=who)
         )
-        return f"{told} · {self._clock(awaited, now)}"
+        left = self._clock(awaited, now)
+        return f"{told} · {left}" if left else told
 
     def _clock(self, decision: Decision, now: float) -> str:
         left = decision.time_left(now)

@@ -5,6 +5,7 @@ from typing import Final
 
 from rich.text import Text
 
+from opolyx_sdk.decisions import Decision
 from opolyx_sdk.terminal.chart import ChartDialog
 from opolyx_sdk.terminal.dialogs.dialog import Do, Open, Outcome, add_hints
 from opolyx_sdk.terminal.help import log_dialog
@@ -59,6 +60,10 @@ class ReplayScene(Scene):
             case "q" | "escape":
                 return Do("left")
         return self.press(key)
+
+    def _clock(self, decision: Decision, now: float) -> str:
+        """None: whoever was awaited then had a time that is long past."""
+        return ""
 
     def below(self, width: int, height: int, now: float) -> Painting:
         """Where the tape is, and the keys that wind it."""

@@ -143,8 +143,9 @@ class EngineSettings(PeerSettings):
     replica_ttl_ms: int = Field(default=8_000, ge=40)
     """After how long without that an engine counts as dead, and others take its games, milliseconds."""
 
-    adoptions_per_second: int = Field(default=200, ge=1)
-    """Games a second that are taken from dead engines without being asked for."""
+    adoptions_per_second: int = Field(default=25, ge=1)
+    """Games a second that are taken from dead engines without being asked for. Each costs some 15 ms
+    of a core; what is asked for isn't counted, and comes first."""
 
     hand_over_ms: int = Field(default=10_000, ge=0)
     """How long a draining engine may take to hand its games to others, milliseconds; 0 for not."""

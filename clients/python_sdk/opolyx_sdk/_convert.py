@@ -62,6 +62,8 @@ _CLASSES: Final[dict[str, type]] = {
             refusals.Refusal,
             updates.HouseRules,
             game_summary.GameSummary,
+            oversight.OperatedGame,
+            oversight.StoreFailure,
             _frames.AuctionPart,
             _frames.DebtsPart,
             _frames.OffersPart,
@@ -79,6 +81,7 @@ _CLASSES: Final[dict[str, type]] = {
     },
     _ENGINE + "Update": _frames.UpdateFrame,
     _ENGINE + "CheckTradeResponse": decisions.TradeVerdict,
+    _ENGINE + "InspectGameResponse": oversight.InspectedGame,
     **{
         "opolyx.matchmaker.v1." + one.__name__: one
         for one in (

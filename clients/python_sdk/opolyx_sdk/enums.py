@@ -142,6 +142,34 @@ class EndCause(OpenEnum):
     """The round cap is complete (END-1)."""
 
 
+class GamePlace(OpenEnum):
+    """Where a running game is, as operators see it."""
+
+    UNSPECIFIED = 0
+    """Not set, or newer than this SDK; of a game that has ended."""
+
+    IN_MEMORY = 1
+    """In memory: it is played."""
+
+    RESTING = 2
+    """Out of memory, as nothing goes on in it: taken up when asked for or when its clock is due."""
+
+    HELD = 3
+    """Its log can't be followed: kept as it is until an operator ends it, or a version that can
+    follow it starts.
+    """
+
+    COMING = 4
+    """To be taken up as soon as the store gives it, or once a while has passed since somebody else
+    wrote to its log.
+    """
+
+    REFUSED = 5
+    """Nowhere: it was started by a version with other rules, and no engine that has them is there.
+    It waits for one, or until an operator ends it.
+    """
+
+
 class GameState(OpenEnum):
     """The life of a game."""
 

@@ -20,6 +20,11 @@ class Tls:
     certificate_chain: bytes | None = None
     """PEM certificate of the client, where the server asks for one."""
 
+    server_name: str = ""
+    """What the server's certificate names, where that isn't the host that is called: a forwarded
+    port, a pod's address.
+    """
+
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from opolyx_sdk.enums import SignalKind
+from opolyx_sdk.enums import GamePlace, GameState, Phase, SignalKind
+from opolyx_sdk.seats import Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +118,110 @@ class Signal:
 
     game_ids: tuple[str, ...]
     """Some of the games, newest first, at most 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatedGame:
+    """A game as those who run its engine see it: nothing of its secrets."""
+
+    game_id: str
+    """The game."""
+
+    place: GamePlace
+    """Where it is; not set for an ended game."""
+
+    ruleset: str
+    """The ruleset, `mode@edition`."""
+
+    seats: tuple[Seat, ...]
+    """Who sits where; empty if that can't be read."""
+
+    round: int
+    """Its round; 0 if that isn't known without taking it up."""
+
+    seq: int
+    """Its last update."""
+
+    next_deadline_unix_ms: int
+    """When its clock acts next, Unix milliseconds; 0 if no clock runs, or that isn't known."""
+
+    receivers: int
+    """How many streams receive it."""
+
+    stuck: bool
+    """Whether its clock or the answer to a command is later than `stuck_after_ms`."""
+
+    started_unix_ms: int
+    """When it started, Unix milliseconds."""
+
+    quiet_since_unix_ms: int
+    """Since when nobody has asked for it; 0 if it isn't in memory or resting."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGames:
+    """Running games of one engine, and whether it takes more."""
+
+    games: tuple[OperatedGame, ...]
+    """The games, by id."""
+
+    takes_new_games: bool
+    """Whether new games are taken."""
+
+    draining: bool
+    """Whether the engine is draining."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFailure:
+    """The store failed in a game."""
+
+    at_unix_ms: int
+    """When, Unix milliseconds."""
+
+    message: str
+    """How."""
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedGame:
+    """One game, closely."""
+
+    game: OperatedGame
+    """The game, as in the list."""
+
+    state: GameState
+    """Whether it is running, finished or void."""
+
+    end_reason: str
+    """Why it is void; empty if it isn't."""
+
+    awaited_seat: int | None
+    """The awaited seat; None when none is, or the game is held."""
+
+    phase: Phase
+    """What is awaited from it."""
+
+    decision_id: str
+    """The decision awaited."""
+
+    deadline_unix_ms: int
+    """When the clock of that decision ends, Unix milliseconds."""
+
+    open_offers: int
+    """How many trade offers are open."""
+
+    connected_seats: tuple[int, ...]
+    """Which seats are connected."""
+
+    commands_waiting: int
+    """How many commands wait for the game."""
+
+    first_command_unix_ms: int
+    """When the command that is next came in, Unix milliseconds; 0 if none waits."""
+
+    last_store_failure: StoreFailure | None
+    """The last failure of the store in this game since it was taken up."""
+
+    log_digest: bytes
+    """Running digest of the log, to compare with a replay."""

@@ -15,6 +15,7 @@ from opolyx_sdk.accounts import Account, Login, Token
 from opolyx_sdk.actions import ProposeTrade
 from opolyx_sdk.client import AsyncClient
 from opolyx_sdk.decisions import TradeVerdict
+from opolyx_sdk.enums import GamePlace, GameState
 from opolyx_sdk.errors import ConnectionLost, WrongLoop
 from opolyx_sdk.events import Event
 from opolyx_sdk.game_summary import GameSummary
@@ -25,7 +26,9 @@ from opolyx_sdk.oversight import (
     AuditReport,
     DeadLetter,
     EntitlementChange,
+    InspectedGame,
     RetriedDeadLetters,
+    RunningGames,
     Signal,
 )
 from opolyx_sdk.profiles import Award, Card, LeaderboardRow, Level, Profile
@@ -268,6 +271,36 @@ class Client:
     ) -> tuple[EntitlementChange, ...]:
         """As `AsyncClient.entitlement_changes`."""
         return self._run(self._client.entitlement_changes(player_id, most=most))
+
+    def running_games(
+        self,
+        *,
+        most: int = 1_000,
+        place: GamePlace = GamePlace.UNSPECIFIED,
+        only_stuck: bool = False,
+    ) -> RunningGames:
+        """As `AsyncClient.running_games`."""
+        return self._run(self._client.running_games(most=most, place=place, only_stuck=only_stuck))
+
+    def inspect_game(self, game_id: str) -> InspectedGame:
+        """As `AsyncClient.inspect_game`."""
+        return self._run(self._client.inspect_game(game_id))
+
+    def void_game(self, game_id: str, *, reason: str) -> GameState:
+        """As `AsyncClient.void_game`."""
+        return self._run(self._client.void_game(game_id, reason=reason))
+
+    def pause_new_games(self) -> None:
+        """As `AsyncClient.pause_new_games`."""
+        self._run(self._client.pause_new_games())
+
+    def resume_new_games(self) -> None:
+        """As `AsyncClient.resume_new_games`."""
+        self._run(self._client.resume_new_games())
+
+    def drain_engine(self) -> int:
+        """As `AsyncClient.drain_engine`."""
+        return self._run(self._client.drain_engine())
 
     def play(self, game_id: str) -> SyncGame:
         """A game to act in, as a context."""

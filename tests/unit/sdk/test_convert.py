@@ -14,6 +14,7 @@ from opolyx.engine.v1 import (
     engine_service_pb2,
     event_pb2,
     game_pb2,
+    operations_service_pb2,
     refusal_pb2,
 )
 from opolyx.identity.v1 import identity_service_pb2
@@ -27,6 +28,7 @@ MODULES = (
     engine_service_pb2,
     event_pb2,
     game_pb2,
+    operations_service_pb2,
     refusal_pb2,
     identity_service_pb2,
     matchmaker_service_pb2,

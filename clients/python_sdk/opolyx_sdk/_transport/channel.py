@@ -13,7 +13,12 @@ from typing import Final, Protocol, TypeVar
 
 import grpc
 
-from opolyx.engine.v1 import engine_service_pb2, engine_service_pb2_grpc
+from opolyx.engine.v1 import (
+    allocation_service_pb2_grpc,
+    engine_service_pb2,
+    engine_service_pb2_grpc,
+    operations_service_pb2_grpc,
+)
 from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
 from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc
 from opolyx.progression.v1 import progression_service_pb2_grpc
@@ -113,6 +118,8 @@ class Stubs:
     identity: identity_service_pb2_grpc.IdentityServiceStub
     matchmaker: matchmaker_service_pb2_grpc.MatchmakerServiceStub
     progression: progression_service_pb2_grpc.ProgressionServiceStub
+    operations: operations_service_pb2_grpc.OperationsServiceStub
+    allocation: allocation_service_pb2_grpc.AllocationServiceStub
 
 
 class Transport:
@@ -156,6 +163,8 @@ class Transport:
                 identity_service_pb2_grpc.IdentityServiceStub(channel),
                 matchmaker_service_pb2_grpc.MatchmakerServiceStub(channel),
                 progression_service_pb2_grpc.ProgressionServiceStub(channel),
+                operations_service_pb2_grpc.OperationsServiceStub(channel),
+                allocation_service_pb2_grpc.AllocationServiceStub(channel),
             )
         return self._stubs
 
@@ -387,7 +396,7 @@ def _worth_repeating(error: RequestError, longest_hint_s: float) -> bool:
 
 def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
     timeout_ms = round(options.keepalive_timeout_s * 1000)
-    settings = (
+    settings: tuple[tuple[str, int | str], ...] = (
         ("grpc.keepalive_time_ms", round(options.keepalive_s * 1000)),
         ("grpc.keepalive_timeout_ms", timeout_ms),
         ("grpc.http2.ping_timeout_ms", timeout_ms),  # alone counts while another ping is under way
@@ -403,6 +412,8 @@ def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
     if options.tls is None:
         warn_of_plaintext(address)
         return grpc.aio.insecure_channel(address, options=settings)
+    if options.tls.server_name:
+        settings += (("grpc.ssl_target_name_override", options.tls.server_name),)
     return grpc.aio.secure_channel(address, _credentials(options.tls), options=settings)
 
 

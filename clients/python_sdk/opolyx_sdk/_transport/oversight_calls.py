@@ -1,15 +1,21 @@
-"""Calls of the progression service that are for operators."""
+"""Calls of progression and of the engine that are for operators."""
 
 from typing import Final
 
+from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
+from opolyx.engine.v1 import operations_service_pb2 as operations_pb
 from opolyx.progression.v1 import progression_service_pb2 as pb
 from opolyx_sdk._convert import read, read_all
 from opolyx_sdk._transport.channel import Calls
+from opolyx_sdk.enums import GamePlace, GameState
 from opolyx_sdk.oversight import (
     AuditReport,
     DeadLetter,
     EntitlementChange,
+    InspectedGame,
+    OperatedGame,
     RetriedDeadLetters,
+    RunningGames,
     Signal,
 )
 from opolyx_sdk.profiles import Profile
@@ -105,3 +111,87 @@ class OversightCalls(Calls):
             if not token:
                 break
         return found
+
+    async def running_games(
+        self,
+        *,
+        most: int = 1_000,
+        place: GamePlace = GamePlace.UNSPECIFIED,
+        only_stuck: bool = False,
+    ) -> RunningGames:
+        """The running games of the engine that answers, by id; of several engines, ask each.
+
+        Args:
+            most: how many games at most.
+            place: only those that are there; all if it isn't set.
+            only_stuck: only those that stand still.
+        """
+        found: tuple[OperatedGame, ...] = ()
+        token = ""
+        while True:
+            request = operations_pb.ListRunningGamesRequest(
+                page_size=min(most - len(found), _LARGEST_PAGE),
+                page_token=token,
+                place=operations_pb.GamePlace.ValueType(place),
+                only_stuck=only_stuck,
+            )
+            response = await self._transport.call(
+                lambda stubs: stubs.operations.ListRunningGames, request, repeatable=True
+            )
+            found += read_all(response.games, OperatedGame)
+            token = response.next_page_token
+            if not token or len(found) >= most:
+                return RunningGames(found, response.takes_new_games, response.draining)
+
+    async def inspect_game(self, game_id: str) -> InspectedGame:
+        """One game closely, running or ended; any engine finds its owner."""
+        response = await self._transport.call(
+            lambda stubs: stubs.operations.InspectGame,
+            operations_pb.InspectGameRequest(game_id=game_id),
+            repeatable=True,
+            game_id=game_id,
+        )
+        return read(response, InspectedGame)
+
+    async def void_game(self, game_id: str, *, reason: str) -> GameState:
+        """End a game as void: no result, no awards. `FINISHED` if it had ended by the rules before.
+
+        Args:
+            game_id: the game.
+            reason: why, for the log and the players.
+        """
+        response = await self._transport.call(
+            lambda stubs: stubs.allocation.EndGame,
+            allocation_pb.EndGameRequest(game_id=game_id, reason=reason),
+            repeatable=True,
+            game_id=game_id,
+        )
+        return GameState(response.state)
+
+    async def pause_new_games(self) -> None:
+        """Have the engine that answers take no new games, until `resume_new_games` or a restart."""
+        await self._transport.call(
+            lambda stubs: stubs.operations.PauseNewGames,
+            operations_pb.PauseNewGamesRequest(),
+            repeatable=True,
+        )
+
+    async def resume_new_games(self) -> None:
+        """Have the engine that answers take new games again."""
+        await self._transport.call(
+            lambda stubs: stubs.operations.ResumeNewGames,
+            operations_pb.ResumeNewGamesRequest(),
+            repeatable=True,
+        )
+
+    async def drain_engine(self) -> int:
+        """Have the engine that answers send its streams elsewhere; how many it had.
+
+        It takes no stream and no new game from then on. Only a restart takes that back.
+        """
+        response = await self._transport.call(
+            lambda stubs: stubs.operations.Drain,
+            operations_pb.DrainRequest(),
+            repeatable=True,
+        )
+        return response.streams

@@ -14,6 +14,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from opolyx_sdk.cli.admin import admin
+from opolyx_sdk.cli.admin_engine import drain, games, inspect, pause, resume, void
 from opolyx_sdk.cli.arena import arena
 from opolyx_sdk.cli.bot import bot
 from opolyx_sdk.cli.language import Lang, chosen_language
@@ -52,6 +53,8 @@ app.command(bot)
 app.command(profile)
 app.command(leaderboard)
 app.command(admin)
+for one in (games, inspect, void, pause, resume, drain):
+    admin.command(one)
 app.command(arena)
 app.command(load)
 app.command(replay)

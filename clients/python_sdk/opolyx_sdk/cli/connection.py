@@ -38,6 +38,15 @@ class Connection:
     ca: Annotated[Path | None, Parameter(env_var="OPOLYX_CA")] = None
     """PEM file of the authorities to trust instead; implies --tls."""
 
+    cert: Annotated[Path | None, Parameter(env_var="OPOLYX_CERT")] = None
+    """PEM file of the certificate to show, where the server asks for one; with --key."""
+
+    key: Annotated[Path | None, Parameter(env_var="OPOLYX_KEY")] = None
+    """PEM file of that certificate's key."""
+
+    server_name: Annotated[str, Parameter(env_var="OPOLYX_SERVER_NAME")] = ""
+    """What the server's certificate names, if that isn't the host of --server."""
+
     def client(self, *, call_timeout_s: float = 10.0) -> "AsyncClient":
         """A client of the server that acts for the token's account.
 
@@ -45,8 +54,7 @@ class Connection:
             call_timeout_s: how long a single call may take, seconds.
 
         Raises:
-            OpolyxError: there is no token, or nothing that can be one; or the file of authorities
-                can't be read.
+            OpolyxError: there is no token, or nothing that can be one; or a file of TLS can't be read.
         """
         token = (self.token or "").strip()
         if not token:
@@ -60,7 +68,7 @@ class Connection:
         """A client of the server that acts with `token`, or for nobody yet.
 
         Raises:
-            OpolyxError: what was given is no token; or the file of authorities can't be read.
+            OpolyxError: what was given is no token; or a file of TLS can't be read.
         """
         from opolyx_sdk.client import AsyncClient
 
@@ -70,12 +78,20 @@ class Connection:
         return AsyncClient(self.server, token=token, options=options)
 
     def _secured(self) -> Tls | None:
-        if self.ca is None:
-            return Tls() if self.tls else None
-        try:
-            return Tls(root_certificates=self.ca.read_bytes())
-        except OSError as error:
-            raise OpolyxError(f"can't read {self.ca}: {error.strerror}") from error
+        if (self.cert is None) != (self.key is None):
+            raise OpolyxError("--cert and --key belong together")
+        if not (self.tls or self.ca or self.cert or self.server_name):
+            return None
+        return Tls(_content(self.ca), _content(self.key), _content(self.cert), self.server_name)
+
+
+def _content(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OpolyxError(f"can't read {path}: {error.strerror}") from error
 
 
 def ask(work: Coroutine[Any, Any, T]) -> T:

@@ -9,7 +9,7 @@ from unicodedata import category
 
 
 def print_json(**values: object) -> None:
-    """One JSON object; enumerations by their names in lower case."""
+    """One JSON object; enumerations by their names in lower case, bytes in hex."""
     print(json.dumps({name: _plain(value) for name, value in values.items()}, ensure_ascii=False))
 
 
@@ -67,6 +67,8 @@ def _shown(cell: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Enum):
         return value.name.lower()
+    if isinstance(value, bytes):
+        return value.hex()
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, list | tuple):

@@ -1,5 +1,6 @@
 """Links to Redis with trouble: they die, lose answers, or are overtaken."""
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
@@ -78,3 +79,46 @@ class OvertakenLink:
 
     async def call(self, *command: Value, key: str = "") -> Any:
         return await self._inner.call(*command, key=key)
+
+
+class Turns:
+    """Lets several use one link call by call, in an order that is given by their names."""
+
+    def __init__(self, schedule: Iterable[str]) -> None:
+        self._schedule = list(schedule)
+        self._changed = asyncio.Condition()
+
+    def link(self, link: RedisLink, who: str) -> "TurnLink":
+        return TurnLink(link, self, who)
+
+    async def until_done(self, who: str, work: Awaitable[object]) -> None:
+        """Do `work`; the turns that it doesn't need are nobody's."""
+        await work
+        async with self._changed:
+            self._schedule = [each for each in self._schedule if each != who]
+            self._changed.notify_all()
+
+    async def take(self, who: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Make a call when it is its turn; one for which there is no more turn comes last."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self._schedule or self._schedule[0] == who)
+            answer = await call()
+            if self._schedule:
+                del self._schedule[0]
+            self._changed.notify_all()
+            return answer
+
+
+class TurnLink:
+    """A link whose calls wait for their turn."""
+
+    def __init__(self, link: RedisLink, turns: Turns, who: str) -> None:
+        self._link = link
+        self._turns = turns
+        self._who = who
+
+    async def run(self, *arguments: Any) -> Any:
+        return await self._turns.take(self._who, lambda: self._link.run(*arguments))
+
+    async def call(self, *arguments: Any) -> Any:
+        return await self._turns.take(self._who, lambda: self._link.call(*arguments))

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
@@ -34,7 +35,7 @@ from opolyx_engine.store.redis_scripts import (
 from opolyx_engine.store.redis_upkeep import Upkeep
 from opolyx_servicekit.errors import ServiceError, StoreBusy
 from opolyx_servicekit.redis_link import RedisLink
-from support_link import DyingLink
+from support_link import DyingLink, Turns
 from support_redis import RedisServer, flush, paused, redis_cluster, redis_server
 
 FIRST = Append(game_id="g_1", expected_seq=-1, records=(Record(0, 1_000, "", b"body 0"),))
@@ -454,3 +455,43 @@ async def test_a_game_is_found_by_its_owner_wherever_the_claimer_died(
         assert [] == await store.owned_by(other, everything)
         assert (["g_1"] if game.owner else []) == await store.strays({""})
         assert 1 == await store.claim("g_1", 0, "replica")
+
+
+async def test_who_looks_for_games_while_one_is_claimed_leaves_it_findable(
+    link: RedisLink, server: RedisServer
+) -> None:
+    await in_every_order(link, server, started, lambda store: store.claim("g_1", 0, "replica"))
+
+
+async def test_who_looks_for_games_while_one_starts_leaves_it_findable(
+    link: RedisLink, server: RedisServer
+) -> None:
+    about = ("g_1", "classic@full", True, b"header", FIRST, "replica")
+    await in_every_order(
+        link,
+        server,
+        lambda store: store.reserve(RESERVATION),
+        lambda store: store.create(*about),
+    )
+
+
+async def in_every_order(
+    link: RedisLink,
+    server: RedisServer,
+    before: Callable[[RedisGameStore], Awaitable[object]],
+    change: Callable[[RedisGameStore], Awaitable[object]],
+) -> None:
+    """Whoever makes a game the replica's, and who looks, go on in every order of their calls."""
+    for changes_at in combinations(range(9), 4):
+        flush(server)
+        await before(RedisGameStore(link))
+        turns = Turns("C" if at in changes_at else "L" for at in range(9))
+        changing, looking = (
+            RedisGameStore(cast("RedisLink", turns.link(link, who))) for who in "CL"
+        )
+        await asyncio.gather(
+            turns.until_done("C", change(changing)),
+            turns.until_done("L", looking.owned_by("replica", everything)),
+        )
+        found = await RedisGameStore(link).owned_by("replica", everything)
+        assert ["g_1"] == found, f"changed at {changes_at}"

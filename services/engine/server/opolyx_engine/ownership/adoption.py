@@ -119,13 +119,15 @@ class Adoption:
         await self._take_up_all([*unknown, *self._refused])
 
     async def _look_for_strays(self) -> None:
-        """Games that no list leads to; one replica looks, as it means looking at all games."""
+        """Games that no list leads to; one replica looks, as it means looking at all games.
+
+        Nobody's are among them: a list of those may have lost one too.
+        """
         finder = chosen(_STRAYS, self._membership.takers())
         if finder != self._membership.me or not self._is_due(self._strays_due_ms):
             return
         self._strays_due_ms = self._clock.now_ms() + _STRAYS_MS
-        listed = {NOBODY, *self._membership.known()}
-        await self._take_up_all(await self._store.strays(listed))
+        await self._take_up_all(await self._store.strays(self._membership.known()))
 
     async def _take_up_all(self, game_ids: Sequence[str]) -> None:
         """Take games up, so many a second; who dies or drains meanwhile leaves the rest."""

@@ -141,6 +141,8 @@ class RedisGameStore(RedisOwners):
         done = await self._link.run(CREATE, keys_of(game_id), (*about, *_arguments(first)))
         if done == 0:
             raise StoreConflict(f"game {game_id} can't start at {first.expected_seq}")
+        if done:  # once more, as in `claim`
+            await self._link.call("SADD", owned_key(owner), game_id)
         return await self.game(game_id)
 
     async def append(self, append: Append) -> None:

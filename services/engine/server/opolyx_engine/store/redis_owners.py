@@ -2,7 +2,8 @@
 
 The owner is in the game's own slot, and changes in one script. The sets of each owner's games lie in
 other slots and are hints: a game is in its owner's before it is the owner's, may be in others too,
-and leaves those when somebody looks.
+and leaves those when somebody looks. Who looks looks again after that: the game may have become the
+owner's meanwhile.
 """
 
 import asyncio
@@ -41,10 +42,9 @@ class RedisOwners:
         done = await self._link.run(OWN, (game_key(game_id),), (epoch, owner))
         if done is None:
             return None
-        before = done[1].decode()
-        if before != owner:
-            await self._link.call("SREM", owned_key(before), game_id)
-        return int(done[0])
+        # Once more: whoever looked in between has found it to be wrong there.
+        await self._link.call("SADD", owned_key(owner), game_id)
+        return int(done)
 
     async def owned_by(self, owner: str, wanted: Callable[[str], bool]) -> list[str]:
         """Running games of an owner; the set of its games forgets those that aren't."""
@@ -55,8 +55,7 @@ class RedisOwners:
             page = list(filter(wanted, ids))
             owned = await self._owned(page, lambda found_owner: found_owner == owner)
             found += owned
-            if stale := set(page) - set(owned):
-                await self._link.call("SREM", owned_key(owner), *stale)
+            found += await self._forget(owner, sorted(set(page) - set(owned)))
             await asyncio.sleep(0)  # also if nothing of the page was wanted
         return found
 
@@ -89,6 +88,15 @@ class RedisOwners:
     async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:
         """Forget a replica."""
         await self._link.run(LEAVE, (REPLICAS, ABOUT_REPLICAS), (replica_id, int(if_dead)))
+
+    async def _forget(self, owner: str, stale: list[str]) -> list[str]:
+        """Keep no hints that lead nowhere; those of the games that have just become the owner's."""
+        if not stale:
+            return []
+        await self._link.call("SREM", owned_key(owner), *stale)
+        if owned := await self._owned(stale, lambda found_owner: found_owner == owner):
+            await self._link.call("SADD", owned_key(owner), *owned)
+        return owned
 
     async def _owned(self, game_ids: list[str], is_theirs: Callable[[str], bool]) -> list[str]:
         """Those of the games that run and whose owner is one of theirs."""

@@ -208,15 +208,15 @@ return 1
 OWN: Final = Script(
     "own",
     f"""
--- KEYS: game. ARGV: its epoch, its new owner. The epoch then and the owner before; nil if the game
--- isn't running or has another epoch.
+-- KEYS: game. ARGV: its epoch, its new owner. The epoch then; nil if the game isn't running or has
+-- another epoch.
 local had = redis.call('HMGET', KEYS[1], 'state', 'epoch', 'owner')
 local epoch, from, owner = tonumber(had[2] or 0), tonumber(ARGV[1]), had[3] or ''
 if had[1] ~= '{RUNNING}' then return false end
-if epoch == from + 1 and owner == ARGV[2] then return {{epoch, owner}} end
+if epoch == from + 1 and owner == ARGV[2] then return epoch end
 if epoch ~= from then return false end
 redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'epoch', epoch + 1)
-return {{epoch + 1, owner}}
+return epoch + 1
 """,
 )
 

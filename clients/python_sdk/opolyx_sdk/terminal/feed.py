@@ -127,6 +127,7 @@ class Feed:
             return
         name = str(file)
         try:
+            await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
             await self.client.get_replay(self.game_id, file)
         except OSError as error:
             why = error.strerror or str(error)

@@ -18,7 +18,7 @@ BURST = 5
 
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
-    limits = {"other_requests_per_second": 1, "other_request_burst": BURST}
+    limits: dict[str, Any] = {"other_requests_per_second": 1, "other_request_burst": BURST}
     async with running_engine(tmp_path, clock=ManualClock(START_MS), **limits) as engine:
         yield engine
 

@@ -1,6 +1,8 @@
 """Questions about a state that several rules ask. Nothing here changes anything."""
 
-from opolyx_rules.content.boards import BUILD_COST, GROUP, GROUPS, MAX_LEVEL, PRICE, PROPERTIES
+from functools import cache
+
+from opolyx_rules.content.boards import BUILD_COST, GROUP, GROUPS, PRICE, PROPERTIES
 from opolyx_rules.ids import (
     LAST_PHASE,
     NOBODY,
@@ -73,6 +75,12 @@ def step_seconds(state: State) -> int:
     return state.ruleset.turn_seconds
 
 
+def properties_of(state: State, seat: Seat) -> list[Square]:
+    """The properties of a seat, ascending."""
+    owner = state.owner
+    return [square for square in PROPERTIES if owner[square] == seat]
+
+
 def holds_group(state: State, seat: Seat, group: int) -> bool:
     """Whether every property of the group is the seat's."""
     owner = state.owner
@@ -90,6 +98,11 @@ def held_in_group(state: State, seat: Seat, group: int) -> int:
         if owner[square] == seat:
             count += 1
     return count
+
+
+def any_built(state: State) -> bool:
+    """Whether there is any building on the board."""
+    return any(state.level)
 
 
 def group_built(state: State, group: int) -> bool:
@@ -131,8 +144,14 @@ def mortgage_value(square: Square) -> int:
 
 def redeem_cost(state: State, square: Square) -> int:
     """What redeeming costs (MORT-2)."""
-    half = PRICE[square] // 2
-    return half + half * state.ruleset.mortgage_interest_bp // 10_000
+    return redeem_costs(state.ruleset.mortgage_interest_bp)[square]
+
+
+@cache
+def redeem_costs(interest_bp: int) -> tuple[int, ...]:
+    """What redeeming costs by square, at an interest in bp (MORT-2)."""
+    halves = [price // 2 for price in PRICE]
+    return tuple([half + half * interest_bp // 10_000 for half in halves])
 
 
 def sale_value(square: Square) -> int:
@@ -218,18 +237,14 @@ def trade_value(state: State, cash: int, mask: int) -> int:
 
 def lowest_level(state: State, group: int) -> int:
     """The lowest building level of a group."""
-    lowest = MAX_LEVEL
-    for square in GROUPS[group]:
-        lowest = min(lowest, state.level[square])
-    return lowest
+    level = state.level
+    return min([level[square] for square in GROUPS[group]])
 
 
 def highest_level(state: State, group: int) -> int:
     """The highest building level of a group."""
-    highest = 0
-    for square in GROUPS[group]:
-        highest = max(highest, state.level[square])
-    return highest
+    level = state.level
+    return max([level[square] for square in GROUPS[group]])
 
 
 def group_of(square: Square) -> int:

@@ -17,6 +17,7 @@ from opolyx_rules.queries import (
     highest_level,
     holds_group,
     lowest_level,
+    properties_of,
     sale_value,
 )
 from opolyx_rules.reasons import (
@@ -63,10 +64,10 @@ def buildable(state: State, seat: Seat) -> list[Square]:
     """Streets on which the seat can build now, ascending. Must agree with `refuse_build`."""
     found = []
     even, limit = state.ruleset.even_build, state.ruleset.builds_per_street
-    cash = state.cash[seat]
+    cash, owner = state.cash[seat], state.owner
     for group in range(COLOUR_GROUPS):
         squares = GROUPS[group]
-        if state.owner[squares[0]] != seat or cash < BUILD_COST[squares[0]]:
+        if owner[squares[0]] != seat or cash < BUILD_COST[squares[0]]:
             continue
         if not holds_group(state, seat, group) or group_mortgaged(state, group):
             continue
@@ -100,20 +101,14 @@ def refuse_sale(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def sellable(state: State, seat: Seat) -> list[Square]:
-    """Streets of which the seat can sell a level now, ascending. Must agree with `refuse_sale`."""
+def sellable(state: State, owned: list[Square]) -> list[Square]:
+    """Those of a seat's properties of which it can sell a level. Must agree with `refuse_sale`."""
     found = []
     even = state.ruleset.even_build
-    for group in range(COLOUR_GROUPS):
-        highest = 0
-        for square in GROUPS[group]:
-            highest = max(highest, state.level[square])
-        if highest == 0:
-            continue
-        for square in GROUPS[group]:
-            level = state.level[square]
-            if level and state.owner[square] == seat and (level == highest or not even):
-                found.append(square)
+    for square in owned:
+        level = state.level[square]
+        if level and (not even or level == highest_level(state, GROUP[square])):
+            found.append(square)
     return found
 
 
@@ -131,7 +126,7 @@ def cheapest_sellable(state: State, seat: Seat) -> Square:
         The square; NOBODY when the seat has no building.
     """
     best, best_key = NOBODY, (0, 0, 0)
-    for square in sellable(state, seat):
+    for square in sellable(state, properties_of(state, seat)):
         key = (BUILD_COST[square], GROUP[square], -state.level[square])
         if best == NOBODY or key < best_key:
             best, best_key = square, key

@@ -37,6 +37,11 @@ def refuse_pay_off(state: State, seat: Seat) -> Refusal | None:
     return None
 
 
+def may_pay_off(state: State, seat: Seat) -> bool:
+    """Whether the seat can pay off a financed property now. Must agree with `refuse_pay_off`."""
+    return state.financed[seat] != NOBODY and refuse_pay_off(state, seat) is None
+
+
 def pay_off(state: State, seat: Seat, log: Log) -> None:
     """Pay for the financed property in whole (FIN-1)."""
     owed = financing_owed(state, seat)

@@ -15,7 +15,7 @@ from opolyx_rules.actions import (
     Action,
 )
 from opolyx_rules.events import Log
-from opolyx_rules.ids import Seat
+from opolyx_rules.ids import Seat, Square
 from opolyx_rules.mechanics.building import (
     build,
     buildable,
@@ -32,6 +32,7 @@ from opolyx_rules.mechanics.mortgage import (
     refuse_mortgage,
     refuse_redeem,
 )
+from opolyx_rules.queries import any_built, properties_of
 from opolyx_rules.reasons import RAISING_ONLY, Refusal
 from opolyx_rules.state import State
 
@@ -43,19 +44,27 @@ def is_managing(kind: int) -> bool:
 
 def list_managing(state: State, seat: Seat, out: list[Action]) -> None:
     """Append every managing action of the seat. Must agree with `refuse_managing`."""
-    for square in buildable(state, seat):
-        out.append(BUILD_BY[seat][square])
-    list_raising(state, seat, out)
-    for square in redeemable(state, seat):
-        out.append(REDEEM_BY[seat][square])
+    owned = properties_of(state, seat)
+    if not owned:
+        return
+    by_square = BUILD_BY[seat]
+    out += [by_square[square] for square in buildable(state, seat)]
+    _list_raising(state, seat, owned, out)
+    by_square = REDEEM_BY[seat]
+    out += [by_square[square] for square in redeemable(state, seat, owned)]
 
 
 def list_raising(state: State, seat: Seat, out: list[Action]) -> None:
     """Append the managing actions that raise cash: selling and mortgaging."""
-    for square in sellable(state, seat):
-        out.append(SELL_BUILDING_BY[seat][square])
-    for square in mortgageable(state, seat):
-        out.append(MORTGAGE_BY[seat][square])
+    _list_raising(state, seat, properties_of(state, seat), out)
+
+
+def _list_raising(state: State, seat: Seat, owned: list[Square], out: list[Action]) -> None:
+    if any_built(state):
+        by_square = SELL_BUILDING_BY[seat]
+        out += [by_square[square] for square in sellable(state, owned)]
+    by_square = MORTGAGE_BY[seat]
+    out += [by_square[square] for square in mortgageable(state, seat, owned)]
 
 
 def refuse_managing(state: State, action: Action) -> Refusal | None:

@@ -19,7 +19,14 @@ from opolyx_rules.ids import (
     Square,
 )
 from opolyx_rules.mechanics.cash import move_cash
-from opolyx_rules.queries import group_built, mortgage_value, redeem_cost
+from opolyx_rules.queries import (
+    any_built,
+    group_built,
+    mortgage_value,
+    properties_of,
+    redeem_cost,
+    redeem_costs,
+)
 from opolyx_rules.reasons import (
     FINANCED,
     GROUP_HAS_BUILDINGS,
@@ -49,15 +56,12 @@ def refuse_mortgage(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def mortgageable(state: State, seat: Seat) -> list[Square]:
-    """Properties that the seat can mortgage now. Must agree with `refuse_mortgage`."""
-    found = []
-    owner, mortgaged, financed = state.owner, state.mortgaged, state.financed[seat]
-    for square in PROPERTIES:
-        if owner[square] == seat and not mortgaged[square] and square != financed:
-            if group_built(state, GROUP[square]):
-                continue
-            found.append(square)
+def mortgageable(state: State, seat: Seat, owned: list[Square]) -> list[Square]:
+    """Those of the seat's properties that it can mortgage. Must agree with `refuse_mortgage`."""
+    mortgaged, financed = state.mortgaged, state.financed[seat]
+    found = [square for square in owned if not mortgaged[square] and square != financed]
+    if any_built(state):
+        return [square for square in found if not group_built(state, GROUP[square])]
     return found
 
 
@@ -71,7 +75,7 @@ def mortgage(state: State, seat: Seat, square: Square, log: Log) -> None:
 def cheapest_mortgageable(state: State, seat: Seat) -> Square:
     """The property that the game mortgages first for a seat (DEBT-3); NOBODY for none."""
     best = NOBODY
-    for square in mortgageable(state, seat):
+    for square in mortgageable(state, seat, properties_of(state, seat)):
         if best == NOBODY or PRICE[square] < PRICE[best]:
             best = square
     return best
@@ -92,16 +96,11 @@ def refuse_redeem(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def redeemable(state: State, seat: Seat) -> list[Square]:
-    """Properties that the seat can redeem now. Must agree with `refuse_redeem`."""
-    found = []
-    cash = state.cash[seat]
-    for square in PROPERTIES:
-        if state.mortgaged[square] and state.owner[square] == seat:
-            if cash < redeem_cost(state, square):
-                continue
-            found.append(square)
-    return found
+def redeemable(state: State, seat: Seat, owned: list[Square]) -> list[Square]:
+    """Those of the seat's properties that it can redeem now. Must agree with `refuse_redeem`."""
+    cash, mortgaged = state.cash[seat], state.mortgaged
+    costs = redeem_costs(state.ruleset.mortgage_interest_bp)
+    return [square for square in owned if mortgaged[square] and cash >= costs[square]]
 
 
 def redeem(state: State, seat: Seat, square: Square, log: Log) -> None:

@@ -15,7 +15,7 @@ from opolyx_rules.chance import Chance
 from opolyx_rules.events import Log
 from opolyx_rules.ids import PHASE_ROLL, Seat
 from opolyx_rules.mechanics.dice import roll_in_jail
-from opolyx_rules.mechanics.financing import pay_off, refuse_pay_off
+from opolyx_rules.mechanics.financing import may_pay_off, pay_off, refuse_pay_off
 from opolyx_rules.mechanics.jail import pay_bail, refuse_bail
 from opolyx_rules.mechanics.managing import is_managing, list_managing, manage, refuse_managing
 from opolyx_rules.mechanics.turns import skip_rest_of_turn
@@ -36,7 +36,7 @@ class JailPhase(TimedOutPhase):
         if refuse_bail(state, seat, rolled=False) is None:
             out.append(PAY_BAIL_BY[seat])
         list_managing(state, seat, out)
-        if refuse_pay_off(state, seat) is None:
+        if may_pay_off(state, seat):
             out.append(PAY_OFF_FINANCING_BY[seat])
 
     def refuse(self, state: State, action: Action) -> Refusal | None:

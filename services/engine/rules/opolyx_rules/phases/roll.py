@@ -13,7 +13,7 @@ from opolyx_rules.chance import Chance
 from opolyx_rules.events import Log
 from opolyx_rules.ids import Seat
 from opolyx_rules.mechanics.dice import roll_and_move
-from opolyx_rules.mechanics.financing import pay_off, refuse_pay_off
+from opolyx_rules.mechanics.financing import may_pay_off, pay_off, refuse_pay_off
 from opolyx_rules.mechanics.managing import is_managing, list_managing, manage, refuse_managing
 from opolyx_rules.mechanics.turns import skip_rest_of_turn
 from opolyx_rules.phases.phase import TimedOutPhase
@@ -31,7 +31,7 @@ class RollPhase(TimedOutPhase):
         """See `Phase`."""
         out.append(ROLL_BY[seat])
         list_managing(state, seat, out)
-        if refuse_pay_off(state, seat) is None:
+        if may_pay_off(state, seat):
             out.append(PAY_OFF_FINANCING_BY[seat])
 
     def refuse(self, state: State, action: Action) -> Refusal | None:

@@ -4,7 +4,7 @@ Every mode's state is always there with its neutral value, so that no rule has t
 The seed is never in it. Lists of seats are indexed by seat, lists of squares by square (0..39).
 """
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from opolyx_rules.content.decks import DECKS
 from opolyx_rules.ids import NOBODY, SQUARES, Seat
@@ -74,7 +74,7 @@ class State:
         end_cause: How it ended; 0 before.
     """
 
-    __slots__ = (
+    __slots__: Final = (
         "attempts",
         "auction_bid",
         "auction_bids",
@@ -128,10 +128,15 @@ class State:
         cards: tuple[tuple[int, ...], ...],
         vip: tuple[bool, ...],
     ) -> None:
+        """A state of which only what never changes is set: `clone` and `decode` fill in the rest."""
         self.ruleset = ruleset
         self.seats = seats
         self.cards = cards
         self.vip = vip
+
+    def reset(self) -> None:
+        """Set everything that a game changes to its neutral value."""
+        seats = self.seats
         self.cash: list[int] = [0] * seats
         self.position: list[int] = [0] * seats
         self.jailed: list[int] = [0] * seats
@@ -157,7 +162,7 @@ class State:
         self.jumped = 0
         self.turn_missed = 0
         self.dice: list[int] = [0, 0, 0]
-        self.deck: list[int] = list(range(len(DECKS[ruleset.deck])))
+        self.deck: list[int] = list(range(len(DECKS[self.ruleset.deck])))
         self.deck_at = 0
         self.stack: list[Frame] = []
         self.serial = 0
@@ -180,11 +185,7 @@ class State:
 
     def clone(self) -> "State":
         """An independent copy; only the ruleset, cards and VIPs are shared, which never change."""
-        copy = State.__new__(State)
-        copy.ruleset = self.ruleset
-        copy.seats = self.seats
-        copy.cards = self.cards
-        copy.vip = self.vip
+        copy = State(self.ruleset, self.seats, self.cards, self.vip)
         copy.cash = self.cash[:]
         copy.position = self.position[:]
         copy.jailed = self.jailed[:]
@@ -246,4 +247,6 @@ def new_state(
     for seat in range(seats):
         by_square = (cards or {}).get(seat, {})
         bonuses.append(tuple([by_square.get(square, 0) for square in range(SQUARES)]))
-    return State(ruleset, seats, tuple(bonuses), tuple([seat in vip for seat in range(seats)]))
+    state = State(ruleset, seats, tuple(bonuses), tuple([seat in vip for seat in range(seats)]))
+    state.reset()
+    return state

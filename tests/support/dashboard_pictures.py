@@ -91,4 +91,4 @@ def _points(one: dict[str, Any]) -> list[tuple[datetime, float]]:
 
 def _legend(pattern: str, labels: dict[str, str]) -> str:
     text = _LABEL.sub(lambda found: labels.get(found[1], ""), pattern)
-    return _PORT.sub("", text).strip() or pattern
+    return _PORT.sub("", text).strip() or text

@@ -117,6 +117,10 @@ PLANTED: Final[dict[str, tuple[checks.Check, Plant]]] = {
         checks.ends_in_time,
         lambda docs: engine(docs).update(terminationGracePeriodSeconds=30),
     ),
+    "time for open calls to end, and none to say goodbye": (
+        checks.ends_in_time,
+        lambda docs: engine(docs).update(terminationGracePeriodSeconds=45),
+    ),
     "a longer grace than the pod's": (
         checks.ends_in_time,
         lambda docs: config(docs).update(OPOLYX_ENGINE_GRACE_SECONDS="60"),

@@ -177,7 +177,10 @@ def _health_names(service: str) -> tuple[str, ...]:
 
 
 def ends_in_time(documents: list[Manifest]) -> list[str]:
-    """The preStop and the grace of the setting fit into the pod's grace, with some seconds to spare."""
+    """The preStop and a drain fit into the pod's grace, with some seconds to spare.
+
+    A drain takes the setting's grace twice at worst: to say goodbye, then for open calls to end.
+    """
     problems = []
     for workload in workloads(documents):
         if workload.name not in SERVICES:
@@ -188,7 +191,7 @@ def ends_in_time(documents: list[Manifest]) -> list[str]:
             problems.append(f"{workload.where}: no preStop, so clients meet it while it drains")
             continue
         grace = float(given.get(f"OPOLYX_{workload.name.upper()}_GRACE_SECONDS", "20"))
-        needed = float(hook[-1]) + grace + _SPARE_SECONDS
+        needed = float(hook[-1]) + 2 * grace + _SPARE_SECONDS
         if workload.pod.get("terminationGracePeriodSeconds", 30) < needed:
             problems.append(f"{workload.where}: needs {needed:.0f} s to end, and is killed before")
     return problems

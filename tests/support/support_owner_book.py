@@ -77,13 +77,15 @@ class OwnerBook:
             if game.state == RUNNING and game.owner not in owners
         ]
 
-    async def beat(self, replica: Replica, ttl_ms: int) -> RollCall:
+    async def beat(self, replica: Replica, ttl_ms: int, lives: int = 0) -> RollCall:
         now_ms = self._clock.now_ms()
+        goes_on = self._alive.get(replica.replica_id, (0, None))[0] > now_ms
         self._alive[replica.replica_id] = (now_ms + ttl_ms, replica)
         entries = self._alive.values()
         return RollCall(
             living=tuple(each for until_ms, each in entries if until_ms > now_ms),
             dead=tuple(each.replica_id for until_ms, each in entries if until_ms <= now_ms),
+            lives=max(lives, 1) if goes_on else lives + 1,
         )
 
     async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:

@@ -168,6 +168,20 @@ async def test_who_lives_is_known_to_all_until_its_time_is_over(store: GameStore
     assert {a, b} == set((await store.beat(b, LONG_MS)).living), "it was only paused"
 
 
+async def test_a_replica_is_told_when_it_was_not_among_the_living(store: GameStore) -> None:
+    a, b = Replica(A, "host-a:1"), Replica(B, "host-b:2")
+    assert 1 == (await store.beat(a, LONG_MS)).lives
+    assert 1 == (await store.beat(a, LONG_MS, 1)).lives
+    assert 1 == (await store.beat(a, 1, 1)).lives
+    async with asyncio.timeout(10):
+        while not (await store.beat(b, LONG_MS)).dead:
+            pass
+    assert 2 == (await store.beat(a, LONG_MS, 1)).lives
+    assert 2 == (await store.beat(a, LONG_MS, 2)).lives
+    await store.leave(A)  # others do so when it is dead and owns nothing any more
+    assert 3 == (await store.beat(a, LONG_MS, 2)).lives
+
+
 async def test_a_dead_replica_of_which_nothing_is_left_is_forgotten(store: GameStore) -> None:
     a, b = Replica(A, "host-a:1"), Replica(B, "host-b:2")
     await store.beat(b, 1)

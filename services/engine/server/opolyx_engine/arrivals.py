@@ -67,6 +67,11 @@ class Arrivals:
         self._coming[game_id] = arrival
         return arrival
 
+    async def wait_for_all(self, longest_s: float) -> bool:
+        """Return once all that is on its way now is there, or isn't to be had; False if it isn't yet."""
+        tasks = [arrival.task for arrival in self._coming.values()]
+        return not tasks or not (await asyncio.wait(tasks, timeout=longest_s))[1]
+
     async def wait(self, arrival: Arrival) -> None:
         """Return once the game is there; nobody's cancellation keeps the others from it.
 

@@ -1,6 +1,7 @@
 """Reads games back out of the store: as they are now, and the updates of their past."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -11,7 +12,7 @@ from opolyx_engine.game_actor import GameActor, GameTools
 from opolyx_engine.header import GameHeader
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.record import Entry
-from opolyx_engine.store.base import VOID, StoredGame
+from opolyx_engine.store.base import VOID, Record, StoredGame, StoredSnapshot
 from opolyx_engine.table import LogMismatch, Table
 from opolyx_rules.actions import SEAT
 from opolyx_servicekit.errors import ServiceError
@@ -29,6 +30,7 @@ class Loader:
         """Read from the store of `tools`."""
         self._tools = tools
         self._reading_back = asyncio.Lock()
+        self._following = asyncio.Lock()
 
     async def load(self, stored: StoredGame) -> tuple[Table, RecentCommands]:
         """The game as it is stored, with its stored deadlines, and its latest commands.
@@ -39,19 +41,13 @@ class Loader:
             ServiceError: the store failed.
             Exception: the log leads to no state.
         """
-        table = await self._table_at(stored, stored.seq)
-        recent = RecentCommands(complete=table.seq == 0)
-        for record in await self._tools.store.records(stored.game_id, table.seq, _ALL):
-            step = table.replayed(Entry.decode(record))
-            if step.entry.command_id:
-                action = step.entry.action
-                recent.keep(step.entry.command_id, action[SEAT], action, Answer(seq=record.seq))
-            table = table.after(step)
-        if table.seq < stored.seq:
-            raise LogMismatch(f"record {table.seq + 1} of {stored.game_id} is missing")
-        if stored.state == VOID:
-            table = table.voided(stored.end_reason)
-        return table, recent
+        snapshot = await self._tools.store.snapshot(stored.game_id, stored.seq)
+        seq = 0 if snapshot is None else snapshot.seq
+        records = await self._tools.store.records(stored.game_id, seq, _ALL)
+        # It is work for the processor, and many may come at once: one, then whatever else waits.
+        async with self._following:
+            await asyncio.sleep(0)
+            return _followed(stored, _table_at(stored, snapshot), records)
 
     async def missed_updates(self, game: GameActor, after_seq: int) -> list[bytes]:
         """Frames of the updates after `after_seq`, of which some aren't in memory any more.
@@ -79,18 +75,12 @@ class Loader:
             game.ring.add_older(last_seq, frames)
             return frames + recent
 
-    async def _table_at(self, stored: StoredGame, seq: int) -> Table:
-        """The game at its latest snapshot up to `seq`, or at its start."""
-        header = GameHeader.decode(stored.header)
-        table, _ = Table.begin(header, stored.secret, stored.started_ms)
-        snapshot = await self._tools.store.snapshot(stored.game_id, seq)
-        return table if snapshot is None else table.at_snapshot(snapshot)
-
     async def _read_back(self, game: GameActor, after_seq: int, last_seq: int) -> list[bytes]:
         stored = await self._tools.store.game(game.game_id)
         if stored is None:
             raise game_not_found(game.game_id)
-        table = await self._table_at(stored, after_seq)
+        snapshot = await self._tools.store.snapshot(game.game_id, after_seq)
+        table = _table_at(stored, snapshot)
         missing = last_seq - table.seq
         frames = []
         for record in await self._tools.store.records(game.game_id, table.seq, missing):
@@ -101,3 +91,28 @@ class Loader:
             if step.entry.seq % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
         return frames
+
+
+def _table_at(stored: StoredGame, snapshot: StoredSnapshot | None) -> Table:
+    """The game at a snapshot, or at its start."""
+    header = GameHeader.decode(stored.header)
+    table, _ = Table.begin(header, stored.secret, stored.started_ms)
+    return table if snapshot is None else table.at_snapshot(snapshot)
+
+
+def _followed(
+    stored: StoredGame, table: Table, records: Sequence[Record]
+) -> tuple[Table, RecentCommands]:
+    """The game after the records that follow `table`, and their commands."""
+    recent = RecentCommands(complete=table.seq == 0)
+    for record in records:
+        step = table.replayed(Entry.decode(record))
+        if step.entry.command_id:
+            action = step.entry.action
+            recent.keep(step.entry.command_id, action[SEAT], action, Answer(seq=record.seq))
+        table = table.after(step)
+    if table.seq < stored.seq:
+        raise LogMismatch(f"record {table.seq + 1} of {stored.game_id} is missing")
+    if stored.state == VOID:
+        table = table.voided(stored.end_reason)
+    return table, recent

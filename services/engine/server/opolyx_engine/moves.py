@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 
 from opolyx_engine.arrivals import Arrival
-from opolyx_engine.errors import GameElsewhere
+from opolyx_engine.errors import GameElsewhere, store_unavailable
 from opolyx_engine.game_actor import GameActor, GameTools
 from opolyx_engine.ownership.claims import Claims
 from opolyx_engine.ownership.given_game import Give, GivenGame
@@ -20,6 +20,7 @@ _log = structlog.get_logger(__name__)
 
 _MOST_TRIES: Final = 5
 _LOOKS_AT_ONCE: Final = 100
+_LONGEST_ARRIVAL_S: Final = 2.0  # heartbeats wait meanwhile
 
 
 class Moves:
@@ -59,9 +60,13 @@ class Moves:
     async def make_sure(self) -> None:
         """Look at the owner of every game here, and let go of those that have another.
 
+        What is on its way is waited for: it may have been claimed before others took it.
+
         Raises:
             ServiceError: the store failed; not all were looked at.
         """
+        if not await self._take_ups.arrivals.wait_for_all(_LONGEST_ARRIVAL_S):
+            raise store_unavailable(self._tools.settings.store_retry_ms)
         games = self._places.here()
         for first in range(0, len(games), _LOOKS_AT_ONCE):
             await asyncio.gather(*map(self.make_sure_of, games[first : first + _LOOKS_AT_ONCE]))

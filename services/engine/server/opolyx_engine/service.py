@@ -142,7 +142,7 @@ class EngineService:
         """The channels to the other replicas."""
         calls = ReplicaCalls(self.channels.to, own_token)
         self.membership.on_return = self.registry.make_sure
-        self.membership.on_heard = lambda: self.channels.keep(self.membership.known())
+        self.membership.on_heard = lambda: self.channels.keep(self.membership.hoped_for())
         self._adoption = Adoption(
             store,
             self.membership,

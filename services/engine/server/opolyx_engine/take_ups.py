@@ -63,6 +63,9 @@ class TakeUps:
         except ServiceError as error:
             _log.warning("game_not_taken_up", game_id=game_id, error=str(error))
             return False
+        except Exception:  # no other game is at fault
+            _log.exception("take_up_crashed", game_id=game_id)
+            return False
         return True
 
     async def take_up_all(self) -> None:

@@ -129,6 +129,64 @@ async def test_who_was_silent_makes_sure_of_its_games_before_it_is_certain_again
     assert 2 == len(seen)
 
 
+async def test_who_was_silent_by_the_stores_clock_only_makes_sure_too(
+    book: OwnerBook, clock: ManualClock
+) -> None:
+    """A virtual machine was paused, and its clock with it."""
+    paused = member(book, own_clock := ManualClock())
+    lasting = member(book, clock)
+    made_sure: list[bool] = []
+
+    async def make_sure() -> None:
+        made_sure.append(paused.membership.certain)
+
+    paused.membership.on_return = make_sure
+    await paused.membership.beat()
+    await own_clock.advance(BEAT_MS)
+    await clock.advance(BEAT_MS)
+    await paused.membership.beat()
+    assert [] == made_sure
+    await lasting.membership.beat()
+    await beat_for(clock, 2 * TTL_MS, lasting)
+    await own_clock.advance(BEAT_MS)
+    await paused.membership.beat()
+    assert [False] == made_sure
+    assert paused.membership.certain
+    assert not paused.membership.may_take_from("whoever was dead to it")
+
+
+async def test_who_is_silent_again_while_it_makes_sure_does_so_once_more(
+    a: Member, clock: ManualClock
+) -> None:
+    made_sure: list[bool] = []
+
+    async def make_sure() -> None:
+        made_sure.append(a.membership.certain)
+        if len(made_sure) == 1:
+            await clock.advance(TTL_MS)
+            await a.membership.ask_about("whoever")
+
+    a.membership.on_return = make_sure
+    await a.membership.beat()
+    await clock.advance(TTL_MS)
+    await a.membership.beat()
+    assert not a.membership.certain, "others may have taken games that it had looked at before"
+    await a.membership.beat()
+    assert ([False, False], True) == (made_sure, a.membership.certain)
+
+
+async def test_there_is_no_hope_for_who_is_dead_for_sure(
+    a: Member, b: Member, clock: ManualClock
+) -> None:
+    await b.membership.beat()
+    await beat_for(clock, TTL_MS, a, b)
+    await beat_for(clock, TTL_MS - BEAT_MS, a)
+    assert {a.replica_id, b.replica_id} == a.membership.hoped_for()
+    await beat_for(clock, BEAT_MS, a)
+    assert {a.replica_id} == a.membership.hoped_for()
+    assert {a.replica_id, b.replica_id} == a.membership.known()
+
+
 async def test_an_unknown_owner_is_asked_about_once_for_all_that_want_to_know(
     a: Member, b: Member
 ) -> None:

@@ -47,6 +47,8 @@ class Membership:
         self._heard_at: float | None = None
         self._unbroken_since: float | None = None
         self._doubtful = False
+        self._lives = 0
+        self._breaks = 0
         self._failing = False
         self._gone = False
         self._hearing = asyncio.Lock()
@@ -78,6 +80,10 @@ class Membership:
     def known(self) -> set[str]:
         """Ids of all that live, and of all that died and may own something."""
         return {self.me.replica_id, *self._living, *self._dead}
+
+    def hoped_for(self) -> set[str]:
+        """Ids of all that aren't known to be dead for sure: calls to them may still be answered."""
+        return self.known().difference(self.dead)
 
     def living(self) -> list[Replica]:
         """All that live, as heard last; this one too."""
@@ -145,8 +151,9 @@ class Membership:
             await self._hear()
         if self._doubtful:
             _log.warning("replica_was_silent", replica_id=self.me.replica_id)
+            breaks = self._breaks
             await self.on_return()
-            self._doubtful = False
+            self._doubtful = self._breaks != breaks  # it may have been silent again meanwhile
 
     async def ask_about(self, owner: str) -> None:
         """Hear anew who lives if `owner` is unknown: it may have started a moment ago.
@@ -164,8 +171,13 @@ class Membership:
     async def _hear(self) -> None:
         self._beats += 1
         asked_at = self._clock.monotonic()
-        roll = await self._store.beat(self.me, self._settings.replica_ttl_ms)
-        broken = self._heard_at is not None and asked_at - self._heard_at >= self._ttl_s
+        roll = await self._store.beat(self.me, self._settings.replica_ttl_ms, self._lives)
+        # The clock here may have stood still too, and that of the store may have leapt: so it isn't
+        # enough to look at the one here.
+        late = self._heard_at is not None and asked_at - self._heard_at >= self._ttl_s
+        broken = late or (self._lives > 0 and roll.lives != self._lives)
+        self._lives = roll.lives
+        self._breaks += broken
         if broken or self._unbroken_since is None:
             self._unbroken_since = asked_at
         self._doubtful = self._doubtful or broken

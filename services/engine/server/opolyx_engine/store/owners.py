@@ -21,6 +21,9 @@ class RollCall:
     dead: tuple[str, ...]
     """Ids of those that said so before, and neither lately nor that they leave."""
 
+    lives: int = 1
+    """How often the caller has come to life: once more than it told if it wasn't among the living."""
+
 
 class OwnerStore(Protocol):
     """Keeps which replica owns a game, with an epoch that rises with each change of owner.
@@ -55,8 +58,14 @@ class OwnerStore(Protocol):
         """Ids of running games that none of `owners` owns; takes its time, to be in nobody's way."""
         ...
 
-    async def beat(self, replica: Replica, ttl_ms: int) -> RollCall:
-        """Note that a replica lives, for so many milliseconds, and tell who else does."""
+    async def beat(self, replica: Replica, ttl_ms: int, lives: int = 0) -> RollCall:
+        """Note that a replica lives, for so many milliseconds, and tell who else does.
+
+        Args:
+            replica: the caller.
+            ttl_ms: for how long.
+            lives: what it was told last of its lives; 0 if it begins.
+        """
         ...
 
     async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:

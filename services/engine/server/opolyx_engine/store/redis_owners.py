@@ -71,11 +71,11 @@ class RedisOwners:
                 return sorted(found)
             await asyncio.sleep(_PAGE_PAUSE_S)
 
-    async def beat(self, replica: Replica, ttl_ms: int) -> RollCall:
-        """Note that a replica lives."""
+    async def beat(self, replica: Replica, ttl_ms: int, lives: int = 0) -> RollCall:
+        """Note that a replica lives; its lives are counted so that a lost answer doesn't matter."""
         keys = (REPLICAS, ABOUT_REPLICAS)
-        arguments = (replica.replica_id, ttl_ms, encode_replica(replica))
-        found = await self._link.run(BEAT, keys, arguments)
+        arguments = (replica.replica_id, ttl_ms, encode_replica(replica), lives)
+        lives, found = await self._link.run(BEAT, keys, arguments)
         return RollCall(
             living=tuple(
                 decode_replica(replica_id.decode(), about)
@@ -83,6 +83,7 @@ class RedisOwners:
                 if alive
             ),
             dead=tuple(replica_id.decode() for replica_id, alive, _ in found if not alive),
+            lives=int(lives),
         )
 
     async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:

@@ -223,18 +223,22 @@ return epoch + 1
 BEAT: Final = Script(
     "beat",
     """
--- KEYS: alive, about. ARGV: replica, milliseconds that this is good for, what is known of it.
--- For each replica its id, whether it lives, and what is known of it.
+-- KEYS: alive, about. ARGV: replica, milliseconds that this is good for, what is known of it, how
+-- often it lived as far as it knows. How often it lived, and for each replica its id, whether it
+-- lives, and what is known of it.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+local counted, counts_until = 'lives of ' .. ARGV[1], redis.call('ZSCORE', KEYS[1], ARGV[1])
+local lives = tonumber(redis.call('HGET', KEYS[2], counted) or ARGV[4])
+if not counts_until or tonumber(counts_until) <= now then lives = lives + 1 end
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3], counted, lives)
 redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 local found, all = {}, redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for i = 1, #all, 2 do
     local alive = tonumber(all[i + 1]) > now and 1 or 0
     found[#found + 1] = {all[i], alive, redis.call('HGET', KEYS[2], all[i])}
 end
-return found
+return {lives, found}
 """,
 )
 
@@ -247,7 +251,7 @@ if ARGV[2] == '1' then
     if dead and tonumber(dead) > time[1] * 1000 + time[2] / 1000 then return 0 end
 end
 redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1], 'lives of ' .. ARGV[1])
 return 1
 """,
 )

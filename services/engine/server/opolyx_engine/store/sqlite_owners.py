@@ -42,9 +42,9 @@ class SqliteOwners:
         """Running games of none of the owners."""
         return [each for each, of in await self._owned() if of not in owners]
 
-    async def beat(self, replica: Replica, ttl_ms: int) -> RollCall:
+    async def beat(self, replica: Replica, ttl_ms: int, lives: int = 0) -> RollCall:
         """Note that a replica lives."""
-        return await self._file.write(lambda db: _beat(db, replica, ttl_ms))
+        return await self._file.write(lambda db: _beat(db, replica, ttl_ms, lives))
 
     async def leave(self, replica_id: str, *, if_dead: bool = False) -> None:
         """Forget a replica."""
@@ -85,8 +85,12 @@ def _claim(db: sqlite3.Connection, game_id: str, epoch: int, owner: str) -> int 
     return epoch + 1 if done else None
 
 
-def _beat(db: sqlite3.Connection, replica: Replica, ttl_ms: int) -> RollCall:
+def _beat(db: sqlite3.Connection, replica: Replica, ttl_ms: int, lives: int) -> RollCall:
     now_ms = _now_ms()
+    goes_on = db.execute(
+        "SELECT 1 FROM engine_replicas WHERE replica_id = ? AND dead_ms > ?",
+        (replica.replica_id, now_ms),
+    ).fetchone()
     db.execute(
         "INSERT OR REPLACE INTO engine_replicas (replica_id, dead_ms, about) VALUES (?, ?, ?)",
         (replica.replica_id, now_ms + ttl_ms, encode_replica(replica)),
@@ -97,6 +101,7 @@ def _beat(db: sqlite3.Connection, replica: Replica, ttl_ms: int) -> RollCall:
     return RollCall(
         living=tuple(decode_replica(each, about) for each, alive, about in rows if alive),
         dead=tuple(str(each) for each, alive, _ in rows if not alive),
+        lives=max(lives, 1) if goes_on else lives + 1,
     )
 
 

@@ -15,6 +15,12 @@ store_url=${2:-}
 namespace=${OPOLYX_NAMESPACE:-opolyx}
 days=${OPOLYX_TOKEN_DAYS:-90}
 
+for tool in opolyx-keys kubectl; do
+    command -v "$tool" >/dev/null || {
+        echo "secrets.sh: there is no $tool on the PATH; opolyx-keys comes with \`make setup\`, in .venv/bin" >&2
+        exit 2
+    }
+done
 mkdir -p "$directory"
 [ -e "$directory/keys.json" ] || opolyx-keys make "$directory/keys.json" >&2
 

@@ -276,7 +276,8 @@ async def test_deadlines_that_only_memory_knows_keep_their_game_there(tmp_path: 
         assert [game_id] == list(registry.resting())
 
 
-async def test_a_clock_that_is_due_while_the_store_is_away_acts_once_it_is_back(
+@pytest.mark.rule("CLOCK-5")
+async def test_a_clock_that_is_due_while_the_store_is_away_waits_for_who_could_not_act(
     house: House,
 ) -> None:
     game_id, callers, before = await house.opened()
@@ -285,6 +286,12 @@ async def test_a_clock_that_is_due_while_the_store_is_away_acts_once_it_is_back(
     house.store.failing_reads = 4
     await house.clock.advance(75_000)
     await until(house.resident)
+    game = house.engine.service.registry.running()[0]
+    grace_ms = house.engine.service.registry._tools.settings.restart_grace_ms
+    assert house.clock.now_ms() + grace_ms == game.next_due_ms
+    await house.clock.advance(grace_ms - 1)
+    assert 0 == game.table.seq
+    await house.clock.advance(1)
     await until(lambda: _seq(house) == 1)
     assert 1 == (await callers[0].game(game_id)).view.players[late].missed_turns
     assert not house.engine.service.registry.coming()

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.store.base import RUNNING, StoredGame
@@ -27,6 +27,9 @@ class RestingGame:
 
     alarm: Alarm
     """Rings when its clock is due."""
+
+    excused: bool = False
+    """Whether it could not be taken up when it was to be, so that who is awaited could not act."""
 
     @property
     def next_due_ms(self) -> int | None:
@@ -139,6 +142,11 @@ class AbsentGames:
             rested.alarm.off()
             self._metrics.evicted_games.labels(rested.ruleset).dec()
         return rested
+
+    def excuse(self, game_id: str) -> None:
+        """Note of a game that rests, if it does, that its store failed when it was to be taken up."""
+        if rested := self.resting.get(game_id):
+            self.resting[game_id] = replace(rested, excused=True)
 
     def hold(self, game_id: str, ruleset: str, seq: int) -> None:
         """Keep a game whose log can't be followed."""

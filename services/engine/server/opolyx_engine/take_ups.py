@@ -80,15 +80,18 @@ class TakeUps:
 
     async def load(self, game_id: str, arrival: Arrival) -> ServiceError | None:
         """Take up the game as its log has it, or say why there is none."""
-        stored = await self._tools.store.game(game_id)
-        if stored is None or stored.state == RESERVED:
-            return game_not_found(game_id)
         try:
+            stored = await self._tools.store.game(game_id)
+            if stored is None or stored.state == RESERVED:
+                return game_not_found(game_id)
             stored = await self._claims.own(stored)
+            await self._take_up_or_hold(stored, arrival)
         except GameElsewhere:
             self._places.absent.forget(game_id)
             raise
-        await self._take_up_or_hold(stored, arrival)
+        except ServiceError:
+            self._places.absent.excuse(game_id)
+            raise
         return None
 
     async def _take_up_or_hold(self, stored: StoredGame, arrival: Arrival) -> None:
@@ -111,7 +114,7 @@ class TakeUps:
             self._places.keep_ended(game)
             deliver_all(game, arrival.waiting)
             return
-        if rested is not None and rested.seq == table.seq:
+        if rested is not None and rested.seq == table.seq and not rested.excused:
             game = make(table, quiet_since_ms=None if arrival.waiting else rested.quiet_since_ms)
         else:  # an outage, or somebody else had it (CLOCK-5)
             now_ms, grace_ms = self._tools.clock.now_ms(), self._tools.settings.restart_grace_ms

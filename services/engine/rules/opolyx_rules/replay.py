@@ -214,14 +214,15 @@ def make_record(
         draws: See `Record`.
         turn_digest: `state_digest` where `ends_turn` holds for the step's events; else empty.
     """
-    body = _body(seq, at_unix_ms, action, draws, turn_digest.hex())
-    digest = hashlib.sha256(previous + canonical_line(body)).hexdigest()
+    state = turn_digest.hex()
+    body = _body(seq, at_unix_ms, action, draws, state) + "}\n"
+    digest = hashlib.sha256(previous + body.encode()).hexdigest()
     return Record(
         seq=seq,
         at_unix_ms=at_unix_ms,
         action=action,
         draws=draws,
-        state_digest=turn_digest.hex(),
+        state_digest=state,
         log_digest=digest,
     )
 
@@ -229,7 +230,7 @@ def make_record(
 def record_line(record: Record) -> bytes:
     """The line of a record, with its line feed."""
     body = _body(record.seq, record.at_unix_ms, record.action, record.draws, record.state_digest)
-    return canonical_line({**body, "log_digest": record.log_digest})
+    return f'{body},"log_digest":"{record.log_digest}"}}\n'.encode()
 
 
 def footer_line(
@@ -258,14 +259,17 @@ def ends_turn(log: Log) -> bool:
 
 def _body(
     seq: int, at_unix_ms: int, action: tuple[int, ...], draws: tuple[int, ...], state: str
-) -> dict[str, object]:
-    return {
-        "seq": seq,
-        "at_unix_ms": at_unix_ms,
-        "action": list(action),
-        "draws": list(draws),
-        "state_digest": state,
-    }
+) -> str:
+    """A record's line without its running digest and its end.
+
+    Written by hand, because a dict and the encoder take five times as long for the same bytes.
+    """
+    numbers = ",".join([str(number) for number in action])
+    drawn = ",".join([str(number) for number in draws])
+    return (
+        f'{{"seq":{seq},"at_unix_ms":{at_unix_ms},"action":[{numbers}],"draws":[{drawn}],'
+        f'"state_digest":"{state}"'
+    )
 
 
 def result_fields(outcome: Result) -> dict[str, object]:

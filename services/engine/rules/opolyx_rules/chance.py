@@ -89,7 +89,12 @@ class SeededChance(Chance):
     def draw(self, label: int, sides: int) -> int:
         """See `Chance.draw`; uniform, for `sides` from 1 to 65,536."""
         if sides <= 256:
-            bound = 256 - 256 % sides
+            bound, offset = 256 - 256 % sides, self._places[label] % _BLOCK
+            if offset:  # most draws: the block is there, and its next byte is not skipped
+                value = self._blocks[label][offset]
+                if value < bound:
+                    self._places[label] += 1
+                    return value % sides
             value = self._byte(label)
             while value >= bound:
                 value = self._byte(label)

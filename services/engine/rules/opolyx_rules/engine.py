@@ -49,7 +49,7 @@ from opolyx_rules.mechanics.offers import (
 )
 from opolyx_rules.mechanics.turns import advance, begin_turn
 from opolyx_rules.phases.registry import PHASES
-from opolyx_rules.queries import awaited_phase, awaited_seat, current_step
+from opolyx_rules.queries import awaited_phase, current_step
 from opolyx_rules.reasons import (
     GAME_OVER,
     INVALID_ACTION,
@@ -115,7 +115,7 @@ def start(
 
 def actors(state: State) -> list[Seat]:
     """The seat that is awaited, as a list; empty when the game is over."""
-    return [] if state.over else [awaited_seat(state)]
+    return [] if state.over else [state.stack[-1][1]]
 
 
 def legal_actions(state: State, seat: Seat) -> list[Action]:
@@ -154,12 +154,12 @@ def check(state: State, action: Action) -> Refusal | None:
         return refuse_proposal(state, action)
     if kind in _ANSWERS:
         return refuse_answer(state, action)
-    awaited = awaited_seat(state)
+    phase, awaited, _, _ = state.stack[-1]
     if awaited != seat:
         return Refusal(NOT_AWAITED, "TURN-1", (("awaited", awaited), ("seat", seat)))
     if kind == TIME_OUT:
         return None
-    return PHASES[awaited_phase(state)].refuse(state, action)
+    return PHASES[phase].refuse(state, action)
 
 
 def apply(state: State, action: Action, chance: Chance) -> list[Event]:
@@ -187,7 +187,7 @@ def apply(state: State, action: Action, chance: Chance) -> list[Event]:
 def apply_checked(state: State, action: Action, chance: Chance, log: Log) -> None:
     """`apply` for an action that `check` has just accepted; appends the events to `log`."""
     kind, seat = action[KIND], action[SEAT]
-    awaited, step = awaited_seat(state), current_step(state)
+    phase, awaited, _, step = state.stack[-1]
     by_player = kind < TIME_OUT
     if by_player:
         state.missed[seat] = 0
@@ -199,9 +199,9 @@ def apply_checked(state: State, action: Action, chance: Chance, log: Log) -> Non
         _answer_offer(state, action, log)
     elif kind == TIME_OUT:
         if not count_missed_turn(state, seat, log):
-            PHASES[awaited_phase(state)].take_default(state, seat, chance, log)
+            PHASES[phase].take_default(state, seat, chance, log)
     else:
-        PHASES[awaited_phase(state)].take(state, action, chance, log)
+        PHASES[phase].take(state, action, chance, log)
     advance(state, chance, log)
     if state.offers:
         close_changed_offers(state, log)

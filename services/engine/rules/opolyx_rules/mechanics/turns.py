@@ -1,7 +1,7 @@
 """Turns and rounds, and what goes on by itself between two decisions (TURN)."""
 
 from opolyx_rules.chance import Chance
-from opolyx_rules.content.boards import GROUP, PROPERTIES
+from opolyx_rules.content.boards import GROUP
 from opolyx_rules.events import ROUND_STARTED, TURN_ENDED, TURN_SKIPPED, TURN_STARTED, Log
 from opolyx_rules.ids import (
     FRAME_LAND,
@@ -88,8 +88,7 @@ def _continue_turn(state: State, seat: Seat, log: Log) -> None:
 
 def _end_turn(state: State, log: Log) -> None:
     state.stack.pop()
-    for square in PROPERTIES:
-        state.built[square] = 0
+    state.built = [0] * SQUARES
     log.append((TURN_ENDED, state.turn_seat))
     seat = state.turn_seat
     while True:

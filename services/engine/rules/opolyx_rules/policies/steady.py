@@ -27,7 +27,7 @@ from opolyx_rules.actions import (
     Action,
 )
 from opolyx_rules.chance import Chance
-from opolyx_rules.content.boards import BUILD_COST, GROUP, GROUPS, PRICE, PROPERTIES
+from opolyx_rules.content.boards import BUILD_COST, COLOUR_GROUPS, GROUP, GROUPS, PRICE, PROPERTIES
 from opolyx_rules.engine import legal_actions
 from opolyx_rules.ids import NOBODY, SQUARES, Seat, Square
 from opolyx_rules.mechanics.building import cheapest_sellable
@@ -65,8 +65,11 @@ def choose_steadily(state: State, seat: Seat, chance: Chance) -> Action:
 
 def reserve(state: State, seat: Seat) -> int:
     """Cash to keep: half of the highest rent that a rival could charge, at least 500."""
-    highest = 1_000
+    highest, level = 1_000, state.level
     for square in PROPERTIES:
+        # No street without a building takes more than 1,000, a whole group's doubled rent included.
+        if level[square] == 0 and GROUP[square] < COLOUR_GROUPS:
+            continue
         owner = state.owner[square]
         if owner in (NOBODY, seat) or state.mortgaged[square] or are_allies(state, seat, owner):
             continue
@@ -117,10 +120,9 @@ def _manage_or_roll(state: State, seat: Seat, actions: list[Action]) -> Action:
     for action in actions:
         if action[KIND] == REDEEM and redeem_cost(state, action[2]) <= spare // 2:
             return action
-    if _early(state):
-        for action in actions:
-            if action[KIND] == PAY_BAIL and spare >= state.ruleset.bail:
-                return action
+    for action in actions:
+        if action[KIND] == PAY_BAIL and spare >= state.ruleset.bail and _early(state):
+            return action
     return _first(actions, ROLL)
 
 

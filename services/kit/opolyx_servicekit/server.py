@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import signal
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
@@ -40,6 +41,7 @@ _OPTIONS: Final = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_ping_strikes", 4),
 )
+_CALLS_PART: Final = 0.25  # of the grace: what open calls have of it at least
 _PROBE_OPTIONS: Final = (("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", 4096))
 
 
@@ -168,7 +170,7 @@ class ServiceServer:
             self._probes.set_ready(ready, changed)
 
     async def drain(self) -> None:
-        """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace.
+        """Stop kindly: readiness off, `on_drain`, then wait for open calls up to the grace's end.
 
         May be called again, and before `start`.
         """
@@ -177,10 +179,14 @@ class ServiceServer:
                 return
             _log.info("server_draining", grace_seconds=self._settings.grace_seconds)
             self._probes.set_ready(False)
+            began = time.monotonic()
             await self._say_goodbye()
             self._probes.end_watches()
+            # One grace for both: who stops this process counts on it. Calls have to hear of it, too.
+            grace_s = self._settings.grace_seconds
+            left_s = max(grace_s - (time.monotonic() - began), grace_s * _CALLS_PART)
             try:
-                await self._server.stop(self._settings.grace_seconds)
+                await self._server.stop(left_s)
             finally:  # also when a second signal cancels the wait
                 self._server = None
                 await self._stop_side_servers()

@@ -7,6 +7,7 @@ import sys
 import urllib.request
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import grpc
@@ -196,6 +197,35 @@ async def test_a_goodbye_that_fails_or_hangs_does_not_stop_the_drain() -> None:
             async with server:
                 pass
         assert "drain_incomplete" in [line["event"] for line in lines]
+
+
+async def test_the_goodbye_and_the_open_calls_share_one_grace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who stops the process counts on the grace being all."""
+    spent_s = 0.0
+    clock = SimpleNamespace(monotonic=lambda: 1_000.0 + spent_s)
+    monkeypatch.setattr("opolyx_servicekit.server.time", clock)
+    for spends_s, left_s in ((0.0, 20.0), (8.0, 12.0), (19.0, 5.0)):
+        spent_s = 0.0
+
+        async def goodbye(spends_s: float = spends_s) -> None:
+            nonlocal spent_s
+            spent_s += spends_s
+
+        server = server_of(ServiceSettings(grace_seconds=20), on_drain=goodbye)
+        await server.start()
+        inner, waits = server._server, list[float]()
+        assert inner is not None
+
+        class Waiting:
+            async def stop(self, grace_s: float, inner: Any = inner, to: Any = waits) -> None:
+                to.append(grace_s)
+                await inner.stop(0)
+
+        server._server = Waiting()  # type: ignore[assignment]
+        await server.drain()
+        assert [left_s] == waits
 
 
 async def test_a_cancelled_drain_still_closes_the_ports_beside() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import support_manifest_checks as checks
 from support_manifest_flows import flows_are_exact
+from support_manifest_metrics import metrics_are_found
 from support_manifests import Manifest, manifests, of_kind, workloads
 
 OVERLAY: Final = "prod"
@@ -205,6 +206,28 @@ PLANTED: Final[dict[str, tuple[checks.Check, Plant]]] = {
     "an address of another port": (
         flows_are_exact,
         lambda docs: config(docs).update(OPOLYX_MATCHMAKER_ENGINE_ADDRESS="opolyx-edge:7781"),
+    ),
+    "alerts of a job that nobody has": (
+        metrics_are_found,
+        lambda docs: of_kind(docs, "PodMonitor")[0]["spec"]["podMetricsEndpoints"][0].pop(
+            "relabelings"
+        ),
+    ),
+    "a job of another name": (
+        metrics_are_found,
+        lambda docs: of_kind(docs, "PodMonitor")[0]["spec"]["podMetricsEndpoints"][0][
+            "relabelings"
+        ][0].update(replacement="$1"),
+    ),
+    "an autoscaler by a metric that isn't there": (
+        metrics_are_found,
+        lambda docs: of_kind(docs, "HorizontalPodAutoscaler")[0]["spec"]["metrics"][0]["pods"][
+            "metric"
+        ].update(name="opolyx_games"),
+    ),
+    "a number that the autoscaler would fight for": (
+        metrics_are_found,
+        lambda docs: deployment(docs).update(replicas=3),
     ),
     "an image of no target": (
         checks.images_are_built_here_or_pinned,

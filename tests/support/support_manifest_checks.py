@@ -15,6 +15,7 @@ from opolyx_matchmaker.service import MatchmakerService
 from opolyx_progression.service import ProgressionService
 from settings_page import SERVICES, variables
 from support_manifest_flows import flows_are_exact
+from support_manifest_metrics import metrics_are_found
 from support_manifests import (
     ROOT,
     Manifest,
@@ -337,6 +338,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     selectors_match,
     survives_a_drain,
     flows_are_exact,
+    metrics_are_found,
     images_are_built_here_or_pinned,
 )
 """All checks."""

@@ -147,6 +147,19 @@ async def test_games_are_taken_at_a_pace() -> None:
     assert 180 <= house.counts()[0] <= 210
 
 
+async def test_games_that_were_asked_for_take_no_time_from_the_others() -> None:
+    house = house_of(1, adoptions_per_second=50)
+    await house.live(2 * TTL_MS)
+    for number in range(500):
+        house.book.add(f"g_{number}", house.dying.replica_id)
+    await house.live(TTL_MS + BEAT_MS, all_of_them=False)
+    asked_for = [f"g_{number}" for number in range(500) if number % 10]
+    house.adopters[0].taken += asked_for
+    await house.live(BEAT_MS + 2_000, all_of_them=False)
+    taken = [house.book.owner_of(f"g_{number}") for number in range(0, 500, 10)]
+    assert {house.adopters[0].member.replica_id} == set(taken)
+
+
 async def test_a_wrong_hint_leads_to_nothing(house: House) -> None:
     alive = house.adopters[1].member.replica_id
     house.book.add("g_ended", house.dying.replica_id)

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from itertools import filterfalse, islice
 from typing import Final
 
 import structlog
@@ -130,14 +131,18 @@ class Adoption:
         await self._take_up_all(await self._store.strays(self._membership.known()))
 
     async def _take_up_all(self, game_ids: Sequence[str]) -> None:
-        """Take games up, so many a second; who dies or drains meanwhile leaves the rest."""
+        """Take games up, so many a second; who dies or drains meanwhile leaves the rest.
+
+        Those that came because they were asked for don't count.
+        """
         slice_ = max(self._settings.adoptions_per_second * _SLICE_MS // 1000, 1)
         pause_ms = max(slice_ * 1000 // self._settings.adoptions_per_second, 1)
-        for first in range(0, len(game_ids), slice_):
+        unknown = filterfalse(self._knows, game_ids)
+        while next_ones := list(islice(unknown, slice_)):
             if not self._may_take():
                 return
             until_ms = self._clock.now_ms() + pause_ms
-            await asyncio.gather(*map(self._take_up, game_ids[first : first + slice_]))
+            await asyncio.gather(*map(self._take_up, next_ones))
             await self._clock.sleep_until(until_ms)
 
     def _may_take(self) -> bool:

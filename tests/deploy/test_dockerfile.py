@@ -57,6 +57,15 @@ def test_a_target_s_command_is_a_script_of_a_package_in_it(target: str) -> None:
     )
 
 
+def test_a_volume_belongs_to_who_writes_to_it() -> None:
+    body = STAGES["all-in-one"][1]
+    owned = re.search(r"^COPY --from=(\S+) --chown=65532:65532 /data /data$", body, re.MULTILINE)
+
+    assert owned is not None
+    assert owned.start() < body.index('VOLUME ["/data"]')
+    assert "mkdir /data" in STAGES[owned[1]][1]
+
+
 def projects() -> list[dict[str, Any]]:
     workspace = tomllib.loads((ROOT / "pyproject.toml").read_text())
     members = workspace["tool"]["uv"]["workspace"]["members"]

@@ -178,7 +178,7 @@ def secrets_of(folder: Path, store_url: str) -> dict[str, dict[str, str]]:
         [str(ROOT / "deploy" / "k8s" / "secrets.sh"), str(folder), store_url],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=True,
         env={"PATH": f"{_BIN}:/usr/local/bin:/usr/bin:/bin", "HOME": str(folder.parent)},
     )

@@ -148,6 +148,18 @@ bench: setup ## Measure, and print a table
 bench-quick: setup ## The same in seconds, for a first look
 	$(BIN)/python tests/bench --quick $(ARGS)
 
+.PHONY: bench-guard
+bench-guard: setup ## Fail if the rules core has become a quarter slower, against a reference loop
+	@$(BIN)/python tests/bench/guard.py $(ARGS)
+
+.PHONY: core-wheel
+core-wheel: setup ## Compile the rules core into dist/core; pure Python where there is no C compiler
+	@$(BIN)/python tools/core_wheel.py $(ARGS)
+
+.PHONY: core-check
+core-check: setup ## Run golden playouts and property tests on the compiled core: minutes
+	@$(BIN)/python tools/core_check.py $(ARGS)
+
 .PHONY: chaos
 chaos: setup ## Strike three engines, Redis and Envoy 300 times under a hundred games; count what was lost (ARGS="--blows 30 --games 20")
 	@$(BIN)/python tests/chaos/replicas.py $(ARGS)

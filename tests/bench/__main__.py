@@ -28,6 +28,7 @@ from opolyx_rules import (
     actors,
     apply,
     apply_checked,
+    compiled,
     get_ruleset,
     legal_actions,
     start,
@@ -136,7 +137,8 @@ def main() -> None:
     chosen = parser.parse_args()
     seconds, runs = (0.2, 3) if chosen.quick else (1.5, 5)
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    print(f"{RULESET.name}, {SEATS} seats; {python}; median of {runs} runs")
+    core = "compiled" if compiled else "interpreted"
+    print(f"{RULESET.name}, {SEATS} seats; {python}; {core} rules; median of {runs} runs")
     print(f"{'':38}{'a second':>12}{'µs each':>12}{'goal':>14}")
     for name, measure, goal in MEASURES:
         if chosen.only in name:

@@ -152,6 +152,7 @@ def as_json(result: "ArenaResult", seconds: float) -> dict[str, object]:
         "games": [_game(row, plan.names) for row in result.games],
         "timing": {
             "seconds": round(seconds, 3),
+            "rules": _core(),
             "entrants": {
                 line.name: {
                     "mean_decision_s": line.mean_thinking_s,
@@ -258,9 +259,16 @@ def _show(result: "ArenaResult", seconds: float) -> None:
     if played < plan.games:
         print(f"stopped after {played} of {plan.games} games")
     print(
-        f"{played} game{'' if played == 1 else 's'} of {plan.ruleset}, seed {plan.seed}, {actions} actions in {seconds:.1f} s;"
-        f" digest {result.digest}"
+        f"{played} game{'' if played == 1 else 's'} of {plan.ruleset}, seed {plan.seed}, {actions} actions in {seconds:.1f} s"
+        f" by the {_core()} rules; digest {result.digest}"
     )
+
+
+def _core() -> str:
+    """Which build of the rules this is."""
+    from opolyx_rules import compiled
+
+    return "compiled" if compiled else "interpreted"
 
 
 def _row(line: "Standing") -> tuple[object, ...]:

@@ -12,6 +12,9 @@ print(result(state).seats[0].place)
 ```
 """
 
+from typing import Final
+
+from opolyx_rules import engine as _engine
 from opolyx_rules.actions import Action
 from opolyx_rules.chance import (
     Chance,
@@ -41,6 +44,9 @@ from opolyx_rules.state import State
 from opolyx_rules.trade_template import TradeTemplate, trade_template
 from opolyx_rules.views import state_digest
 
+compiled: Final = not str(_engine.__file__).endswith(".py")
+"""Whether this is the compiled core (`make core-wheel`): the same rules, only faster."""
+
 __all__ = [
     "RULESETS",
     "Action",
@@ -63,6 +69,7 @@ __all__ = [
     "apply_checked",
     "check",
     "commitment_of",
+    "compiled",
     "default_action",
     "derive_game_key",
     "get_ruleset",

@@ -28,7 +28,7 @@ class Odds:
 
 
 class Blows:
-    """Strikes until enough or the time is up. Replicas are struck side by side, never all at once."""
+    """Strikes until enough or the time is up; several replicas may lie down at the same time."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Blows:
         *,
         odds: Odds,
         pause_s: float = _PAUSE_SECONDS,
-        between_s: tuple[float, float] = (0.2, 1.5),
+        between_s: tuple[float, float] = (0.4, 1.6),
     ) -> None:
         """Strike nobody yet.
 
@@ -79,13 +79,21 @@ class Blows:
         try:
             while self.count < most and time.monotonic() < until and not self._summary.problems:
                 await asyncio.sleep(self._rng.uniform(*self._between_s))
-                if ready() and len(self._struck) < len(self._replicas) - 1:
+                await self._start_ended()
+                if len(self._struck & set(self._replicas)) < len(self._replicas) and ready():
                     self._one()
                 for task in [one for one in self._recovering if one.done()]:
                     self._recovering.discard(task)
                     task.result()
         finally:
             await asyncio.gather(*self._recovering)
+
+    async def _start_ended(self) -> None:
+        """As a kubelet: what ended by itself, such as a matchmaker without its lease, is started."""
+        for program in self._others:
+            if program not in self._struck and not program.running:
+                self._summary.counts[f"{program.name.partition('-')[0]} ended by itself"] += 1
+                await program.spawn()
 
     def _one(self) -> None:
         free = [one for one in self._replicas if one not in self._struck]

@@ -32,7 +32,7 @@ _FIRST_HOST: Final = {"engine": 1, "matchmaker": 101, "progression": 201}
 _PORT: Final = {"engine": 7701, "matchmaker": 7702, "progression": 7703}
 _NAME: Final = {
     "engine": ENGINE_NAME,
-    "matchmaker": MATCHMAKER_NAME,
+    "matchmaker": "",  # one of them stands by: see `one_serving`
     "progression": PROGRESSION_NAME,
 }
 _LIFTED: Final = {

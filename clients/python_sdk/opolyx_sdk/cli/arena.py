@@ -260,15 +260,14 @@ def _show(result: "ArenaResult", seconds: float) -> None:
         print(f"stopped after {played} of {plan.games} games")
     print(
         f"{played} game{'' if played == 1 else 's'} of {plan.ruleset}, seed {plan.seed}, {actions} actions in {seconds:.1f} s"
-        f" by the {_core()} rules; digest {result.digest}"
+        f" by the {_rules_build()} rules; digest {result.digest}"
     )
 
 
-def _core() -> str:
-    """Which build of the rules this is."""
-    from opolyx_rules import compiled
+def _rules_build() -> str:
+    from opolyx_sdk.local.arena import rules_build
 
-    return "compiled" if compiled else "interpreted"
+    return rules_build()
 
 
 def _row(line: "Standing") -> tuple[object, ...]:

@@ -18,11 +18,17 @@ import hashlib
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
+from opolyx_rules import compiled
 from opolyx_sdk.local._arena_workers import play_in_processes
 from opolyx_sdk.local.arena_plan import ArenaPlan, play_game
 from opolyx_sdk.local.standings import GameRow, Standing, standings
 
-__all__ = ["ArenaPlan", "ArenaResult", "play_games", "run_arena"]
+__all__ = ["ArenaPlan", "ArenaResult", "play_games", "rules_build", "run_arena"]
+
+
+def rules_build() -> str:
+    """Which build of the rules plays here, compiled or interpreted: the same games at another speed."""
+    return "compiled" if compiled else "interpreted"
 
 
 @dataclass(frozen=True, slots=True)

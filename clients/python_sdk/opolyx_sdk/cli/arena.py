@@ -152,7 +152,7 @@ def as_json(result: "ArenaResult", seconds: float) -> dict[str, object]:
         "games": [_game(row, plan.names) for row in result.games],
         "timing": {
             "seconds": round(seconds, 3),
-            "rules": _core(),
+            "rules": _rules_build(),
             "entrants": {
                 line.name: {
                     "mean_decision_s": line.mean_thinking_s,

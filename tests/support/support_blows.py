@@ -28,7 +28,7 @@ class Odds:
 
 
 class Blows:
-    """Strikes until enough or the time is up; several replicas may lie down at the same time."""
+    """Strikes until enough or the time is up; all replicas but one may lie down at the same time."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Blows:
         *,
         odds: Odds,
         pause_s: float = _PAUSE_SECONDS,
-        between_s: tuple[float, float] = (0.4, 1.6),
+        between_s: tuple[float, float] = (0.3, 1.0),
     ) -> None:
         """Strike nobody yet.
 
@@ -80,7 +80,7 @@ class Blows:
             while self.count < most and time.monotonic() < until and not self._summary.problems:
                 await asyncio.sleep(self._rng.uniform(*self._between_s))
                 await self._start_ended()
-                if len(self._struck & set(self._replicas)) < len(self._replicas) and ready():
+                if len(self._struck & set(self._replicas)) < len(self._replicas) - 1 and ready():
                     self._one()
                 for task in [one for one in self._recovering if one.done()]:
                     self._recovering.discard(task)

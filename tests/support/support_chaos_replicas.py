@@ -56,7 +56,7 @@ class ReplicaPlan:
     seed: int = 1
     """Where the blows are drawn from."""
 
-    round_cap: int = 20
+    round_cap: int = 12
     """Round cap of the games, more or less."""
 
     rolling: bool = True
@@ -226,8 +226,11 @@ class ReplicaChaos:
 
 _SETTINGS: Final = {
     # A replica that died is to be found out while the next blow is still to come.
-    "OPOLYX_ENGINE_HEARTBEAT_MS": "500",
-    "OPOLYX_ENGINE_REPLICA_TTL_MS": "3000",
+    "OPOLYX_ENGINE_HEARTBEAT_MS": "300",
+    "OPOLYX_ENGINE_REPLICA_TTL_MS": "2000",
+    "OPOLYX_ENGINE_ADOPTIONS_PER_SECOND": "200",
+    # With bots that answer at once the games alone would fill two cores, and a replica takes long to start.
+    "OPOLYX_ENGINE_BOT_THINK_MS": "200",
 }
 
 

@@ -55,7 +55,10 @@ class Promises:
             action = record["action"]
             if action and action[0] == TIME_OUT and action[1] in ledger.seats:
                 self._summary.counts["turns lost to the clock"] += 1
-                self._summary.wrong(f"{game_id}: seat {action[1]} lost a turn to the clock")
+                self._summary.wrong(
+                    f"{game_id}: seat {action[1]} lost a turn to the clock at update {record['seq']}"
+                    f" of {max(records)}, {_seconds_into(records, record)} s into the game"
+                )
 
     async def check_awards(self, read: Callable[[], Awaitable[Awards]]) -> None:
         """Whoever played is paid once, also for a game that ended as a server died."""
@@ -95,3 +98,8 @@ class Promises:
         if extra := log.keys() - ledger.acknowledged.keys():
             self._summary.wrong(f"{game_id}: {len(extra)} commands in the log no client counted")
         self._summary.counts["commands in the log"] += len(log)
+
+
+def _seconds_into(records: dict[int, Any], record: dict[str, Any]) -> int:
+    """Seconds from the first record to this one."""
+    return int((record["at_unix_ms"] - records[min(records)]["at_unix_ms"]) / 1000)

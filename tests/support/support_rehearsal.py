@@ -41,10 +41,10 @@ class Rehearsal:
     overlay: str = "prod"
     """Which manifests."""
 
-    games: int = 10
+    games: int = 5
     """Tables that play all the time."""
 
-    round_cap: int = 12
+    round_cap: int = 8
     """Round cap of their games, more or less."""
 
     settle_s: float = 2.0

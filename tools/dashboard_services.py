@@ -53,7 +53,7 @@ ENGINE: Final = Dashboard(
         Panel(
             "Games out of memory",
             (
-                (sum_of("opolyx_evicted_games"), "rest"),
+                (f"{sum_of('opolyx_evicted_games')} or vector(0)", "rest"),
                 (f"sum(increase(opolyx_game_evictions_total{{{JOBS}}}[2m]))", "put away in 2 min"),
             ),
         ),

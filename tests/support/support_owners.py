@@ -51,6 +51,7 @@ def fast(port: int, **settings: Any) -> dict[str, Any]:
         "listen_address": address,
         "replica_address": address,
         "heartbeat_ms": HEARTBEAT_MS,
+        "adoptions_per_second": 1_000,
         "replica_ttl_ms": TTL_MS,
         "store_retry_ms": 20,
         "drain_retry_ms": 20,

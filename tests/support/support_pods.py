@@ -236,12 +236,13 @@ class Pod:
                     path.write_text(self._localized(path.read_text()))
 
     def _local(self, text: str) -> str:
+        # The manifests' own paths first: a checkout may lie under one of them, such as /tmp.
+        text = self._localized(text)
         for there, here in self._ground.replaced.items():
             text = text.replace(there, here)
-        text = text.replace("0.0.0.0", self.address).replace(
+        return text.replace("0.0.0.0", self.address).replace(
             "127.0.0.1/9901", f"{self.address}/9901"
         )
-        return self._localized(text)
 
     def _localized(self, text: str) -> str:
         for there, here in sorted(self._paths.items(), reverse=True):

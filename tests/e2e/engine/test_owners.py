@@ -104,7 +104,8 @@ async def test_games_go_on_at_others_when_their_engine_is_cut_off_and_it_does_no
             cut(first)
 
         playing = asyncio.create_task(play_over(engines, cut_off))
-        await until(lambda: any(engine.service.registry.here() for engine in engines[1:]))
+        others = [engine.service.registry for engine in engines[1:]]
+        await until(lambda: sum(len(registry.here()) for registry in others) >= GAMES)
         cut(first, off=False)
         await until(lambda: not first.service.registry.here())
         await playing

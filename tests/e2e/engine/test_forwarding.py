@@ -1,5 +1,7 @@
 """Games that another engine runs: played through one that doesn't, over real channels."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from opolyx.engine.v1 import allocation_service_pb2 as allocation_pb
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx.engine.v1 import error_pb2
 from opolyx.engine.v1 import operations_service_pb2 as operations_pb
+from opolyx_servicekit.access import Principal, set_principal
 from support_engine import ROLL, Engine, Stream, awaited, built_in, people, person
 from support_replicas import error_info, replica_at, running_engines
 from support_waiting import until
@@ -167,6 +170,42 @@ async def test_one_stream_plays_games_of_three_replicas(tmp_path: Path) -> None:
             game = engine.service.registry.find_running(game_id)
             assert game is not None
             await until(lambda hub=game.hub: not len(hub))  # type: ignore[misc]
+
+
+async def test_a_stream_cut_while_it_ends_leaves_none_at_other_replicas(tmp_path: Path) -> None:
+    async with running_engines(tmp_path, 2) as (engines, owners):
+        game_id = await elsewhere(engines[1], owners)
+        forwarded = engines[0].service.metrics.forwarded_streams
+        ending, may_end = asyncio.Event(), asyncio.Event()
+
+        class Context:
+            """A call without a wire."""
+
+            def invocation_metadata(self) -> Any:
+                return (("authorization", f"Bearer {engines[0].token('p_0')}"),)
+
+            async def write(self, frames: bytes) -> None:
+                pass
+
+        async def requests() -> AsyncIterator[pb.PlayRequest]:
+            yield pb.PlayRequest(attach=pb.Attach(game_id=game_id))
+            try:
+                await asyncio.Event().wait()
+            finally:  # its reader takes its time
+                ending.set()
+                await may_end.wait()
+
+        set_principal(Principal("p_0", "player"))
+        play = engines[0].service._engine._play
+        serving = asyncio.create_task(play.serve(requests(), Context()))
+        await until(lambda: 1 == forwarded._value.get())
+        serving.cancel()
+        await ending.wait()
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        may_end.set()
+        await until(lambda: 0 == forwarded._value.get())
+        await until(lambda: 0 == len(engines[1].service.streams))
 
 
 async def test_owners_that_name_each_other_are_met_with_a_clear_error(tmp_path: Path) -> None:

@@ -53,9 +53,10 @@ class OfferedBotHandlers:
                             yield _news_message(news)
                     await listening
                 finally:
+                    # All begun before the await: a cancel that comes there leaves nothing out.
                     listening.cancel()
-                    await asyncio.gather(listening, return_exceptions=True)
-                    await self._withdraw(stream)
+                    ending = [listening, *self._withdraw(stream)]
+                    await asyncio.shield(asyncio.gather(*ending, return_exceptions=True))
 
     async def _listen(self, requests: Any, stream: OfferStream) -> None:
         """Take what the bot says until it says no more, then wake the sender.
@@ -89,12 +90,12 @@ class OfferedBotHandlers:
             if room is not None and room.state is RoomState.STARTED:
                 stream.tell(seated(room, placement.seat))
 
-    async def _withdraw(self, stream: OfferStream) -> None:
+    def _withdraw(self, stream: OfferStream) -> list[asyncio.Task[None]]:
         """Take the bot out of the rooms that wait, however the stream ended; it must be done."""
-        if self._bots.is_current(stream):
-            stream.offer = None
-            work = self._lobby.withdraw(stream.player_id)
-            await asyncio.shield(self._tasks.start(work, name="withdraw_bot"))
+        if not self._bots.is_current(stream):
+            return []
+        stream.offer = None
+        return [self._tasks.start(self._lobby.withdraw(stream.player_id), name="withdraw_bot")]
 
 
 def _news_message(news: BotNews) -> pb.OfferBotResponse:

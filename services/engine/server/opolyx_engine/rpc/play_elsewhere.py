@@ -11,7 +11,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.outbox import Outbox
 from opolyx_engine.replica import Replica
 from opolyx_engine.rpc.forwarding import Forwarding
-from opolyx_engine.rpc.hops import forwarded_metadata
 from opolyx_engine.rpc.stream_writer import StreamOver, StreamWriter
 from opolyx_engine.rpc.upstream import Upstream
 from opolyx_servicekit.errors import ServiceError, Unavailable
@@ -45,12 +44,13 @@ class PlayElsewhere:
             on_answered: told how many commands were answered, once the client has the answers.
         """
         self._forwarding = forwarding
-        self._metadata = forwarded_metadata(context)
+        self._metadata = forwarding.metadata(context)
         self._writer = writer
         self._outbox = outbox
         self._on_answered = on_answered
         self._upstreams: dict[str, Upstream] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._ended = False
 
     def __len__(self) -> int:
         """How many games are received from elsewhere."""
@@ -64,7 +64,9 @@ class PlayElsewhere:
         return None
 
     def send(self, replica: Replica, request: pb.PlayRequest) -> None:
-        """Send a request on to `replica`."""
+        """Send a request on to `replica`; nothing is sent once the client's stream has ended."""
+        if self._ended:
+            return
         upstream = self._upstreams.get(replica.replica_id)
         if upstream is None:
             upstream = Upstream(
@@ -76,12 +78,15 @@ class PlayElsewhere:
             task.add_done_callback(self._tasks.discard)
         upstream.send(request)
 
-    async def close(self) -> None:
-        """End all streams, and receive nothing more."""
-        tasks = list(self._tasks)
-        for task in tasks:
+    def end(self) -> None:
+        """End all streams, and receive nothing more; takes effect though nobody waits for it."""
+        self._ended = True
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def ended(self) -> None:
+        """Wait until all streams have ended, after `end`."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _run(self, replica_id: str, upstream: Upstream) -> None:
         try:

@@ -69,7 +69,8 @@ async def test_a_call_is_repeated_with_the_callers_token_and_what_is_left_of_its
         assert 7 == response.snapshot.seq
         call = await owner.call()
         assert dict(caller.metadata)["authorization"] == call.metadata["authorization"]
-        assert ("1", "r-1") == (call.metadata["x-opolyx-hops"], call.metadata["x-request-id"])
+        me = engine.service.membership.me.replica_id
+        assert (me, "r-1") == (call.metadata["x-opolyx-hops"], call.metadata["x-request-id"])
         assert "x-other" not in call.metadata
         assert call.deadline_s is not None
         assert 0 < call.deadline_s <= 5
@@ -169,7 +170,7 @@ async def test_requests_and_frames_pass_as_they_are(tmp_path: Path) -> None:
             await stream.command(GAME, f"c{number}", "d1", **ROLL)
         asked = [await call.request() for _ in range(50)]
         assert [f"c{number}" for number in range(50)] == [each.command.command_id for each in asked]
-        assert "1" == call.metadata["x-opolyx-hops"]
+        assert engine.service.membership.me.replica_id == call.metadata["x-opolyx-hops"]
         assert owner.calls.empty()
 
 

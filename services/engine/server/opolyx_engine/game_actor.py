@@ -6,7 +6,7 @@ while the append runs, other games go on. If the store fails the table stays as 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +15,7 @@ import structlog
 
 from opolyx_engine.admission import admit, excluded
 from opolyx_engine.command import BUSY, MOVED, STORE_AWAY, Answer, Command
+from opolyx_engine.cut_off import is_cut_off
 from opolyx_engine.errors import owner_unknown, store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
 from opolyx_engine.game_log import GameLog, LogMoved
@@ -62,6 +63,11 @@ def _always() -> bool:
     return True
 
 
+async def _stands(replica_id: str) -> bool:
+    """Whether a way in stands: there are no others than the own one of an engine that is alone."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class GameTools:
     """What every actor works with."""
@@ -76,6 +82,9 @@ class GameTools:
     tasks: TaskOwner
     surely_mine: Callable[[], bool] = _always
     """Whether no other replica can have taken this one for dead, and so its games."""
+
+    way_stands: Callable[[str], Awaitable[bool]] = _stands
+    """Whether whoever came through the replica of an id can still be reached through it."""
 
 
 class GameActor(ShownGame):
@@ -369,15 +378,18 @@ class GameActor(ShownGame):
         """What is due happens, unless an outage kept players from acting before it was (CLOCK-5)."""
         if not self._tools.surely_mine():
             raise owner_unknown(self.game_id, self._tools.settings.store_retry_ms)
-        if self.failures.since_ms is None or self.failures.excused:
-            await self._take_due(due_ms, now_ms)
-        else:
+        if self.failures.since_ms is not None and not self.failures.excused:
             await self._game_log.reach(self.table)
+            self.failures.excused = True
             self._grant_grace(self._tools.clock.now_ms())
+        elif await is_cut_off(self.table, self.hub, self._tools.way_stands, now_ms):
+            _log.info("players_cut_off", game_id=self.game_id)
+            self._grant_grace(self._tools.clock.now_ms())
+        else:
+            await self._take_due(due_ms, self._tools.clock.now_ms())
 
     def _grant_grace(self, now_ms: int) -> None:
         """Give whoever is awaited as much time as if the game was taken up again."""
-        self.failures.excused = True
         grace_ms = self._tools.settings.restart_grace_ms
         self._show_moved(self.table.with_grace(now_ms, grace_ms))
         self._changed()

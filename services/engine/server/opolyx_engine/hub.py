@@ -13,7 +13,7 @@ _PRESENCE_SECONDS: Final = 0.1  # who comes and goes all the time makes few noti
 class Subscription:
     """One stream's reception of one game."""
 
-    __slots__ = ("_make_snapshot", "alone", "lagging", "outbox", "seat", "told")
+    __slots__ = ("_make_snapshot", "alone", "lagging", "outbox", "seat", "told", "way")
 
     def __init__(
         self,
@@ -22,6 +22,7 @@ class Subscription:
         make_snapshot: Callable[[int | None], bytes],
         *,
         alone: bool = False,
+        way: str = "",
     ) -> None:
         """Receive into `outbox`.
 
@@ -30,10 +31,12 @@ class Subscription:
             seat: the seat that the receiver holds; None for a spectator.
             make_snapshot: makes the frames of a fresh start for a seat.
             alone: whether the stream has nothing else to receive and ends with the subscription.
+            way: id of the replica through which the stream came; empty if it came by itself.
         """
         self.outbox = outbox
         self.seat = seat
         self.alone = alone
+        self.way = way
         self.lagging = False
         self.told: list[int] = []
         """The connected seats that the receiver knows of."""
@@ -53,6 +56,7 @@ class Hub:
         self._make_presence = make_presence
         self._receivers_of: Counter[int] = Counter()
         self._connected: list[int] = []
+        self._ways: dict[int, str] = {}
         self._telling = False
 
     def __len__(self) -> int:
@@ -67,6 +71,17 @@ class Hub:
     def connected(self) -> list[int]:
         """Seats with at least one subscription, ascending."""
         return self._connected
+
+    def way_of(self, seat: int) -> str:
+        """Through which replica a seat's last stream came; empty if it came by itself.
+
+        It is known after that stream has ended too: the end of the replica may have ended it.
+        """
+        return self._ways.get(seat, "")
+
+    def forget_way(self, seat: int) -> None:
+        """Take a seat's last stream for one that came by itself."""
+        self._ways.pop(seat, None)
 
     def publish(self, frame: bytes) -> None:
         """Queue `frame` for everybody; the same bytes for all."""
@@ -91,6 +106,8 @@ class Hub:
                 seat counts as connected.
         """
         self._subscriptions[subscription] = None
+        if subscription.seat is not None:
+            self._ways[subscription.seat] = subscription.way
         self._count(subscription.seat, 1)
         subscription.told = self._connected
         subscription.outbox.prime(first_frames(), subscription)

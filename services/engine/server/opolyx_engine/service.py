@@ -19,6 +19,7 @@ from opolyx_engine.ownership.adoption import Adoption
 from opolyx_engine.ownership.claims import Claims
 from opolyx_engine.ownership.hand_over import HandOver
 from opolyx_engine.ownership.membership import Membership
+from opolyx_engine.ownership.ways_in import WaysIn
 from opolyx_engine.registry import Registry
 from opolyx_engine.replay_file import ReplayPages
 from opolyx_engine.rpc.allocation import AllocationServicer
@@ -114,6 +115,11 @@ class EngineService:
         fit = fit or RulesFit()
         self.membership = Membership(store, settings, self._clock, self.metrics, fit.fingerprints)
         """This engine among those on the same store."""
+        self.channels = ReplicaChannels(
+            partial(open_channel, settings=settings, name=settings.replica_name)
+        )
+        """The channels to the other replicas."""
+        calls = ReplicaCalls(self.channels.to, own_token)
         lives = Lives(self.metrics, self._clock)
         watchers: list[Watcher] = [self._facts, self._bots, lives]
         tools = GameTools(
@@ -126,6 +132,7 @@ class EngineService:
             watchers=watchers,
             tasks=TaskOwner("games"),
             surely_mine=lambda: self.membership.certain,
+            way_stands=WaysIn(self.membership, calls.answers).stands,
         )
         claims = Claims(store, self.membership, settings, self.metrics)
         self.registry = Registry(tools, claims, self.membership, fit)
@@ -136,11 +143,6 @@ class EngineService:
         self._watchdog = Watchdog(self.registry, store, settings, self._clock, self.metrics)
         self.streams = Streams(settings, self.metrics, self._clock, check_token)
         """The open streams."""
-        self.channels = ReplicaChannels(
-            partial(open_channel, settings=settings, name=settings.replica_name)
-        )
-        """The channels to the other replicas."""
-        calls = ReplicaCalls(self.channels.to, own_token)
         self.membership.on_return = self.registry.make_sure
         self.membership.on_heard = lambda: self.channels.keep(self.membership.hoped_for())
         self._adoption = Adoption(
@@ -155,7 +157,9 @@ class EngineService:
         self._hand_over = HandOver(
             self.registry, store, self.membership, calls.take_up, settings, self.metrics
         )
-        self._forwarding = Forwarding(self.channels, settings, self._clock, self.metrics)
+        self._forwarding = Forwarding(
+            self.channels, settings, self._clock, self.metrics, self.membership
+        )
         others = OtherRequests(settings, self.metrics, self._clock)
         entrance = CountedEntrance(self.registry, self._clock, self.metrics, others)
         self._engine = EngineServicer(

@@ -15,8 +15,9 @@ import grpc
 
 from opolyx_engine.errors import GameElsewhere
 from opolyx_engine.metrics import EngineMetrics
+from opolyx_engine.ownership.membership import Membership
 from opolyx_engine.replica import Replica
-from opolyx_engine.rpc.hops import forwarded_metadata, was_forwarded
+from opolyx_engine.rpc.hops import Metadata, forwarded_metadata, sender, was_forwarded
 from opolyx_engine.rpc.peer_status import CALL_ERRORS, NOT_OWNER, OwnerLost, error_of
 from opolyx_engine.rpc.replica_channels import ReplicaChannels
 from opolyx_engine.settings import EngineSettings
@@ -41,13 +42,24 @@ class Forwarding:
         settings: EngineSettings,
         clock: Clock,
         metrics: EngineMetrics,
+        membership: Membership,
     ) -> None:
-        """Reach other replicas through `channels`."""
+        """Reach other replicas, of which `membership` knows, through `channels`."""
         self.channels = channels
         self.settings = settings
         self.metrics = metrics
         self._clock = clock
+        self._membership = membership
         self._streams = 0
+
+    def metadata(self, context: Any) -> Metadata:
+        """What to repeat a caller's call with, from here."""
+        return forwarded_metadata(context, self._membership.me.replica_id)
+
+    def way_of(self, context: Any) -> str:
+        """Id of the living replica through which a call came; empty if it came by itself."""
+        replica = self._membership.find(sender(context))
+        return replica.replica_id if replica else ""
 
     async def unary(self, method: str, handler: _Handler, request: Any, context: Any) -> Any:
         """The response to a single call, from here or, as bytes, from the owner of its game.
@@ -157,7 +169,7 @@ class Forwarding:
             response: bytes = await call(
                 request.SerializeToString(),
                 timeout=_LONGEST_CALL_S if left_s is None else left_s,
-                metadata=forwarded_metadata(context),
+                metadata=self.metadata(context),
             )
         except CALL_ERRORS as error:
             raise self.failure(error) from None

@@ -63,11 +63,12 @@ class PlayStreams:
         try:
             await write_all(writer, outbox)
         finally:
+            # All without an await: a client's cancel may come at any of them, and leave out the rest.
             reader.cancel()  # first, so that it attaches to nothing any more
             self.streams.close(outbox)
             stream.detach_all()
-            await asyncio.gather(reader, return_exceptions=True)
-            await stream.elsewhere.close()
+            stream.elsewhere.end()
+            await asyncio.gather(reader, stream.elsewhere.ended(), return_exceptions=True)
 
 
 class _PlayStream:
@@ -88,6 +89,7 @@ class _PlayStream:
         self._unanswered = 0
         self._fewer = asyncio.Event()
         self._goes_no_further = was_forwarded(context)
+        self._way = owner.forwarding.way_of(context)
         self.elsewhere = PlayElsewhere(
             owner.forwarding, context, writer, outbox, self._count_answered
         )
@@ -187,7 +189,7 @@ class _PlayStream:
     async def _attach_here(self, request: pb.Attach) -> None:
         game = await self._owner.registry.find(request.game_id)
         seat = seat_to_receive(game, self._principal, spectator=request.spectator)
-        subscription = Subscription(self._outbox, seat, game.snapshot_frame)
+        subscription = Subscription(self._outbox, seat, game.snapshot_frame, way=self._way)
         after_seq = request.after_seq if request.HasField("after_seq") else None
         may_read_back = partial(self._owner.streams.may_read_back, self._principal)
         await attach(self._owner.registry, game, subscription, after_seq, may_read_back)

@@ -14,6 +14,8 @@ from opolyx_engine.replica import Replica
 _log = structlog.get_logger(__name__)
 
 _TIMEOUT_S: Final = 2.0
+_ANSWER_S: Final = 1.0
+_SILENT: Final = frozenset({grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE})
 
 
 class ReplicaCalls:
@@ -44,6 +46,21 @@ class ReplicaCalls:
             )
         except Exception as error:  # gRPC has many ways to fail
             _log.warning("replica_not_told", games=len(games), error=repr(error)[:200])
+
+    async def answers(self, replica: Replica) -> bool:
+        """Whether a replica answers now; whatever it answers."""
+        if not replica.address:
+            return False
+        stub: ReplicaServiceStub = ReplicaServiceStub(self._channel_to(replica))
+        metadata = (("authorization", f"Bearer {self._token()}"),)
+        try:
+            await stub.TakeUp(pb.TakeUpRequest(), metadata=metadata, timeout=_ANSWER_S)
+        except grpc.aio.AioRpcError as error:
+            return error.code() not in _SILENT
+        except Exception as error:  # gRPC has many ways to fail
+            _log.warning("replica_not_asked", error=repr(error)[:200])
+            return False
+        return True
 
 
 def _handed_over(game: GivenGame) -> pb.HandedOverGame:

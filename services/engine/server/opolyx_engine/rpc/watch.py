@@ -40,7 +40,9 @@ class WatchStreams:
         seated = game.table.header.seat_of(principal.subject) is not None
         seat = seat_to_receive(game, principal, spectator=not seated)
         outbox = self._streams.open(principal)
-        subscription = Subscription(outbox, seat, game.snapshot_frame, alone=True)
+        subscription = Subscription(
+            outbox, seat, game.snapshot_frame, alone=True, way=self._forwarding.way_of(context)
+        )
         try:
             after_seq = request.after_seq if request.HasField("after_seq") else None
             may_read_back = partial(self._streams.may_read_back, principal)

@@ -10,7 +10,6 @@ from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_engine.outbox import Outbox
 from opolyx_engine.replica import Replica
 from opolyx_engine.rpc.forwarding import Forwarding
-from opolyx_engine.rpc.hops import forwarded_metadata
 from opolyx_engine.rpc.peer_status import CALL_ERRORS, NOT_OWNER
 from opolyx_engine.rpc.stream_writer import StreamOver, StreamWriter
 from opolyx_engine.rpc.streams import Streams, write_all
@@ -61,7 +60,9 @@ class WatchElsewhere:
         try:
             with self._forwarding.stream():
                 method: Any = self._forwarding.channels.to(replica).unary_stream(_WATCH)
-                call = method(request.SerializeToString(), metadata=forwarded_metadata(context))
+                call = method(
+                    request.SerializeToString(), metadata=self._forwarding.metadata(context)
+                )
                 try:
                     while (frames := await call.read()) is not grpc.aio.EOF:
                         begun = True

@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from support_chaos_ledger import Summary
@@ -21,10 +21,11 @@ _DRAIN_SECONDS: Final = 60.0
 class Odds:
     """How likely each kind of blow is, as weights."""
 
-    kill: int = 11
-    drain: int = 5
-    pause: int = 2
-    store: int = 2
+    kill: float = 11
+    drain: float = 5
+    pause: float = 0.6  # it keeps a replica down ten times as long as a kill
+    store: float = 2.5
+    other: float = 1.5
 
 
 class Blows:
@@ -40,13 +41,13 @@ class Blows:
         *,
         odds: Odds,
         pause_s: float = _PAUSE_SECONDS,
-        between_s: tuple[float, float] = (0.3, 1.0),
+        between_s: tuple[float, float] = (0.1, 0.6),
     ) -> None:
         """Strike nobody yet.
 
         Args:
             replicas: the engines.
-            others: programs that are killed now and then besides.
+            others: programs that are killed now and then too.
             restart_store: kills the store with -9 and starts it again; from another thread.
             summary: counts the blows.
             rng: where they are drawn from.
@@ -96,27 +97,22 @@ class Blows:
                 await program.spawn()
 
     def _one(self) -> None:
-        free = [one for one in self._replicas if one not in self._struck]
-        kind = self._rng.choices(
-            ("kill", "drain", "pause", "store"),
-            (self._odds.kill, self._odds.drain, self._odds.pause, self._odds.store),
-        )[0]
+        weights = asdict(self._odds)
+        kind = self._rng.choices(list(weights), list(weights.values()))[0]
         if kind == "store":
             if self._store_lock.locked():
                 return
             work = self._strike_store()
         else:
+            targets = self._others if kind == "other" else self._replicas
+            free = [one for one in targets if one not in self._struck]
+            if not free:
+                return
             program = self._rng.choice(free)
             self._struck.add(program)
-            work = self._strike_replica(kind, program)
+            work = self._strike_replica("kill" if kind == "other" else kind, program)
         self.count += 1
         self._recovering.add(asyncio.create_task(work, name=kind))
-        if self._others and self._rng.random() < 0.05:
-            other = self._rng.choice(self._others)
-            if other not in self._struck:
-                self._struck.add(other)
-                work = self._strike_replica("kill", other)
-                self._recovering.add(asyncio.create_task(work, name="other"))
 
     async def _strike_replica(self, kind: str, program: Program) -> None:
         label = program.name.partition("-")[0]

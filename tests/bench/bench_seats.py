@@ -17,17 +17,8 @@ sys.path.append(str(Path(__file__).parents[1] / "support"))
 from opolyx_matchmaker.grants import NO_GRANT
 from opolyx_matchmaker.ids import ROOM, new_code, new_id
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import (
-    OPEN_SEAT,
-    Occupant,
-    Room,
-    RoomOptions,
-    RoomState,
-    Seat,
-    begin_start,
-    finish_start,
-    join,
-)
+from opolyx_matchmaker.room import OPEN_SEAT, Occupant, Room, RoomOptions, RoomState, Seat
+from opolyx_matchmaker.room_changes import begin_start, finish_start, join
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
 from opolyx_matchmaker.store.opening import open_store

@@ -33,7 +33,7 @@ from opolyx_matchmaker.peers import (
 )
 from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.revocations import Revocations
-from opolyx_matchmaker.rooms import Room, RoomOptions
+from opolyx_matchmaker.room import Room, RoomOptions
 from opolyx_matchmaker.search import SearchNews
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final
 
 from opolyx_matchmaker.refusals import draining
-from opolyx_matchmaker.rooms import Occupant, Room, Seat
+from opolyx_matchmaker.room import Occupant, Room, Seat
 from opolyx_servicekit.errors import FailedPrecondition, NotFound, ServiceError, Unavailable
 
 POLICIES: Final = ("random", "steady", "trader")

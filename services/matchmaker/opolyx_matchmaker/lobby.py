@@ -1,15 +1,15 @@
 """What people do with rooms: each call is one step of the store, and its news to those who watch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from opolyx_matchmaker.bots import bot_unavailable, built_in
+from opolyx_matchmaker.entrant import BOT_ROLE, seat_for
 from opolyx_matchmaker.ids import ROOM, new_code, new_id, read_code
 from opolyx_matchmaker.limits import MinuteLimit
-from opolyx_matchmaker.names import shown_name
 from opolyx_matchmaker.parts import Parts
-from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, rating_in
+from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable
 from opolyx_matchmaker.refusals import (
     already_playing,
     bad_field,
@@ -20,16 +20,16 @@ from opolyx_matchmaker.refusals import (
     table_refused,
     unknown_ruleset,
 )
-from opolyx_matchmaker.rooms import (
+from opolyx_matchmaker.room import (
     MOST_SEATS,
     OPEN_SEAT,
     Occupant,
-    RefusalKind,
     Room,
     RoomOptions,
-    RoomRefusal,
     RoomState,
     Seat,
+)
+from opolyx_matchmaker.room_changes import (
     add_bot,
     begin_start,
     join,
@@ -38,18 +38,15 @@ from opolyx_matchmaker.rooms import (
     remove_bot,
     withdraw,
 )
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.shown_grants import ShownGrants
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Placement, Transition
+from opolyx_matchmaker.stored_changes import RatedTransition, StoredChanges
 from opolyx_servicekit.access import Principal
-from opolyx_servicekit.errors import FailedPrecondition, PermissionDenied
+from opolyx_servicekit.errors import FailedPrecondition
 
-_LONGEST_NONCE: Final = 64
 _LONGEST_REQUEST_ID: Final = 64
-_BOT_ROLE: Final = "bot"
-
-RatedTransition: TypeAlias = Callable[[Room, Mapping[str, int]], Room | RoomRefusal]
-"""A transition that may need ratings, and is given those that are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,6 @@ class Lobby:
         self._settings = parts.settings
         self._store = parts.store
         self._engine = parts.engine
-        self._progression = parts.progression
         self._board = parts.board
         self._bots = parts.bots
         self._metrics = parts.metrics
@@ -95,6 +91,7 @@ class Lobby:
             "wrong_codes_per_minute", parts.settings.wrong_codes_per_minute, parts.clock
         )
         self._shown_grants = ShownGrants(parts)
+        self._changes = StoredChanges(parts)
         self._draining = False
 
     def drain(self) -> None:
@@ -152,7 +149,7 @@ class Lobby:
             game_id=reservation.game_id,
             commitment=reservation.commitment,
             created_ms=now_ms,
-            expires_ms=self._until_ms(),
+            expires_ms=self._changes.until_ms(),
         )
 
     async def join(
@@ -220,7 +217,7 @@ class Lobby:
         if request in room.requests:
             return room
         bot, offer = self._bots.offer_for(player_id, room.ruleset)
-        outcome = await self._change_rated(
+        outcome = await self._changes.change_rated(
             room_id,
             lambda now, ratings: add_bot(now, caller.subject, bot, seat, ratings, request),
             offer.max_games,
@@ -355,8 +352,8 @@ class Lobby:
     async def _seat(
         self, caller: Principal, room_id: str, enter: RatedTransition
     ) -> tuple[Room, int]:
-        capacity = self._bots.capacity(caller.subject) if caller.role == _BOT_ROLE else 1
-        changed = await self._change_rated(room_id, enter, capacity)
+        capacity = self._bots.capacity(caller.subject) if caller.role == BOT_ROLE else 1
+        changed = await self._changes.change_rated(room_id, enter, capacity)
         if isinstance(changed, RoomRefusal) and changed.kind is RefusalKind.BOT_UNAVAILABLE:
             await self.check_free(caller.subject)  # a bot that is at its capacity is playing
         room = _changed(changed, room_id)
@@ -369,57 +366,13 @@ class Lobby:
 
     async def _change(self, room_id: str, change: Transition, *, capacity: int = 1) -> Room:
         self._check_open()
-        room = _changed(
-            await self._store.change_room(room_id, self._lasting(change), capacity=capacity),
-            room_id,
-        )
+        room = _changed(await self._changes.change(room_id, change, capacity=capacity), room_id)
         self._board.publish(room)
         return room
-
-    async def _change_rated(
-        self, room_id: str, change: RatedTransition, capacity: int
-    ) -> Room | RoomRefusal:
-        """Apply a transition; the ratings that it misses are looked up, and it is tried again."""
-        ratings: dict[str, int] = {}
-        seat_it = self._lasting(lambda room: change(room, ratings))
-        while True:
-            outcome = await self._store.change_room(room_id, seat_it, capacity=capacity)
-            missing = outcome.unrated if isinstance(outcome, RoomRefusal) else frozenset()
-            if not missing or len(ratings) > MOST_SEATS:
-                return outcome
-            ruleset = (await self.get(room_id)).ruleset
-            known = await self._progression.grants(sorted(missing))
-            ratings |= {who: rating_in(known, who, ruleset) for who in missing}
-
-    def _lasting(self, change: Transition) -> Transition:
-        """`change`, with the expiry of the room put off if it changes anything."""
-        until_ms = self._until_ms()
-
-        def changed(room: Room) -> Room | RoomRefusal:
-            after = change(room)
-            if isinstance(after, RoomRefusal) or after.revision == room.revision:
-                return after
-            return after.lasting(until_ms)
-
-        return changed
-
-    def _until_ms(self) -> int:
-        return self._clock.now_ms() + int(self._settings.room_idle_seconds * 1000)
 
     def _check_open(self) -> None:
         if self._draining:
             raise draining()
-
-
-def seat_for(caller: Principal, nonce: bytes) -> Seat:
-    """The caller on a seat; raises InvalidArgument for a bad nonce."""
-    if len(nonce) > _LONGEST_NONCE:
-        raise bad_field("nonce", f"must have at most {_LONGEST_NONCE} bytes")
-    if caller.role not in ("player", _BOT_ROLE):
-        raise PermissionDenied("NOT_IN_ROOM", f"a {caller.role} takes no seat")
-    occupant = Occupant.BOT if caller.role == _BOT_ROLE else Occupant.PERSON
-    name = shown_name(caller.name, caller.subject)
-    return Seat(occupant=occupant, player_id=caller.subject, name=name, nonce=nonce)
 
 
 def _bot_request(caller: Principal, request_id: str) -> str:

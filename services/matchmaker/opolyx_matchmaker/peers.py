@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, Protocol
 
 from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
-from opolyx_matchmaker.rooms import Room, RoomOptions
+from opolyx_matchmaker.room import Room, RoomOptions
 
 NEWCOMER_RATING: Final = 1000
 """The rating shown of somebody who was never rated in a mode; progression's own."""

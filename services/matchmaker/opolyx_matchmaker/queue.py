@@ -10,8 +10,9 @@ from typing import Final
 import structlog
 
 from opolyx_matchmaker.bots import built_in
+from opolyx_matchmaker.entrant import seat_for
 from opolyx_matchmaker.limits import MinuteLimit
-from opolyx_matchmaker.lobby import Lobby, seat_for
+from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import rating_in
 from opolyx_matchmaker.quick_match import (
@@ -23,14 +24,9 @@ from opolyx_matchmaker.quick_match import (
     window_of,
 )
 from opolyx_matchmaker.refusals import ENGINE_AWAY, already_playing, draining, room_error
-from opolyx_matchmaker.rooms import (
-    RefusalKind,
-    Room,
-    RoomOptions,
-    RoomRefusal,
-    RoomState,
-    close_if_open,
-)
+from opolyx_matchmaker.room import Room, RoomOptions, RoomState
+from opolyx_matchmaker.room_changes import close_if_open
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.search import Search, SearchNews
 from opolyx_matchmaker.start import Starter
 from opolyx_servicekit.access import Principal

@@ -3,7 +3,7 @@
 from typing import Final
 
 from opolyx_matchmaker.peers import EngineRefused
-from opolyx_matchmaker.rooms import RefusalKind, RoomRefusal
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_servicekit.errors import (
     FailedPrecondition,
     InvalidArgument,

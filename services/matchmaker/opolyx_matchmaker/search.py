@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from opolyx_matchmaker.quick_match import Table, Ticket
-from opolyx_matchmaker.rooms import Seat
+from opolyx_matchmaker.room import Seat
 from opolyx_servicekit.errors import ServiceError
 
 

@@ -5,7 +5,8 @@ from typing import Final
 import structlog
 
 from opolyx_matchmaker.parts import Parts
-from opolyx_matchmaker.rooms import Occupant, Room, RoomState, show_grant
+from opolyx_matchmaker.room import Occupant, Room, RoomState
+from opolyx_matchmaker.room_changes import show_grant
 from opolyx_servicekit.errors import EnvironmentFault
 
 _log = structlog.get_logger(__name__)

@@ -20,15 +20,9 @@ from opolyx_matchmaker.refusals import (
     room_not_found,
     table_refused,
 )
-from opolyx_matchmaker.rooms import (
-    Occupant,
-    Room,
-    RoomRefusal,
-    RoomState,
-    close,
-    finish_start,
-    undo_start,
-)
+from opolyx_matchmaker.room import Occupant, Room, RoomState
+from opolyx_matchmaker.room_changes import close, finish_start, undo_start
+from opolyx_matchmaker.room_refusal import RoomRefusal
 from opolyx_servicekit.errors import ServiceError, Unavailable
 from opolyx_servicekit.streams import BackOff
 

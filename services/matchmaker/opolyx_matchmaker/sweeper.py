@@ -8,7 +8,8 @@ import structlog
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import EngineRefused, EngineUnavailable, GameLife
 from opolyx_matchmaker.revocations import Revocations
-from opolyx_matchmaker.rooms import Occupant, Room, end, expire
+from opolyx_matchmaker.room import Occupant, Room
+from opolyx_matchmaker.room_changes import end, expire
 from opolyx_matchmaker.start import Starter
 from opolyx_servicekit.errors import EnvironmentFault
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from opolyx_matchmaker.refusals import draining
-from opolyx_matchmaker.rooms import Room
+from opolyx_matchmaker.room import Room
 from opolyx_servicekit.errors import ResourceExhausted
 
 _RETRY_MS: Final = 5_000

@@ -12,7 +12,7 @@ from opolyx.identity.v1 import error_pb2 as identity_pb
 from opolyx.matchmaker.v1 import error_pb2 as matchmaker_pb
 from opolyx.progression.v1 import error_pb2 as progression_pb
 from opolyx_engine import command
-from opolyx_matchmaker.rooms import RefusalKind
+from opolyx_matchmaker.room_refusal import RefusalKind
 from opolyx_servicekit import errors
 
 SERVICES = Path(__file__).parents[3] / "services"

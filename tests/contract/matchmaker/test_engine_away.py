@@ -9,7 +9,7 @@ import structlog
 
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import EngineUnavailable, Reservation
-from opolyx_matchmaker.rooms import Room, RoomState
+from opolyx_matchmaker.room import Room, RoomState
 from opolyx_matchmaker.search import Search
 from opolyx_servicekit.errors import ServiceError
 from support_lobby import DictEngine, Grants, Process, open_store, player, settle

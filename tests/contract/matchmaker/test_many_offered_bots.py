@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from opolyx_matchmaker.bots import BotOffer
-from opolyx_matchmaker.rooms import Occupant, Room
+from opolyx_matchmaker.room import Occupant, Room
 from opolyx_matchmaker.store.base import Store
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition, NotFound

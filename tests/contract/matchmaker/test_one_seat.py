@@ -11,18 +11,9 @@ from typing import Final
 
 import pytest
 
-from opolyx_matchmaker.rooms import (
-    OPEN_SEAT,
-    Occupant,
-    RefusalKind,
-    Room,
-    RoomOptions,
-    RoomRefusal,
-    RoomState,
-    Seat,
-    join,
-    leave,
-)
+from opolyx_matchmaker.room import OPEN_SEAT, Occupant, Room, RoomOptions, RoomState, Seat
+from opolyx_matchmaker.room_changes import join, leave
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import Store
 from opolyx_servicekit.errors import FailedPrecondition, ServiceError
 from support_lobby import DictEngine, Grants, Process, open_store, player, wish

@@ -10,7 +10,7 @@ import pytest
 
 from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import end
+from opolyx_matchmaker.room_changes import end
 from opolyx_matchmaker.store.base import LeaseLost
 from opolyx_matchmaker.store.redis import RedisStore
 from opolyx_matchmaker.store.redis_keys import ACCOUNTS, LEASE

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeVar
 import pytest
 from redis.crc import key_slot
 
-from opolyx_matchmaker.rooms import Room, RoomState, end
+from opolyx_matchmaker.room import Room, RoomState
+from opolyx_matchmaker.room_changes import end
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.base import Store
 from opolyx_matchmaker.store.opening import open_store

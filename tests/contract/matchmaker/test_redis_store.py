@@ -7,7 +7,8 @@ import pytest
 
 from opolyx_matchmaker.grants import NO_GRANT
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import Room, RoomState, begin_start, finish_start
+from opolyx_matchmaker.room import Room, RoomState
+from opolyx_matchmaker.room_changes import begin_start, finish_start
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.store.opening import open_store
 from opolyx_matchmaker.store.redis import RedisStore

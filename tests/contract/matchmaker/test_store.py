@@ -8,15 +8,8 @@ import pytest
 from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import (
-    OPEN_SEAT,
-    Occupant,
-    RefusalKind,
-    Room,
-    RoomOptions,
-    RoomRefusal,
-    RoomState,
-    Seat,
+from opolyx_matchmaker.room import OPEN_SEAT, Occupant, Room, RoomOptions, RoomState, Seat
+from opolyx_matchmaker.room_changes import (
     add_bot,
     begin_start,
     close,
@@ -26,6 +19,7 @@ from opolyx_matchmaker.rooms import (
     leave,
     undo_start,
 )
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import Store
 
 

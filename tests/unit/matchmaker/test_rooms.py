@@ -6,15 +6,8 @@ from typing import Any
 import pytest
 
 from opolyx_matchmaker.grants import NO_GRANT, SeatGrant
-from opolyx_matchmaker.rooms import (
-    OPEN_SEAT,
-    Occupant,
-    RefusalKind,
-    Room,
-    RoomOptions,
-    RoomRefusal,
-    RoomState,
-    Seat,
+from opolyx_matchmaker.room import OPEN_SEAT, Occupant, Room, RoomOptions, RoomState, Seat
+from opolyx_matchmaker.room_changes import (
     add_bot,
     begin_start,
     close,
@@ -29,6 +22,7 @@ from opolyx_matchmaker.rooms import (
     undo_start,
     withdraw,
 )
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 
 ADA = Seat(Occupant.PERSON, "p_ada", "Ada")
 BO = Seat(Occupant.PERSON, "p_bo", "Bo")

@@ -14,7 +14,7 @@ from opolyx_matchmaker.bots import MOST_GAMES, BotOffer
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import Fact, FactKind, GameLife, PlayerGrant
 from opolyx_matchmaker.refusals import bad_field
-from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, Seat
+from opolyx_matchmaker.room import Occupant, Room, RoomOptions, Seat
 
 _ROLES: Final = {
     "player": identity_pb.ROLE_PLAYER,

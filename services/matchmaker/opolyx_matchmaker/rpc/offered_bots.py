@@ -10,7 +10,7 @@ from opolyx_matchmaker.limits import MinuteLimit
 from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.names import shown_name
 from opolyx_matchmaker.refusals import bad_field
-from opolyx_matchmaker.rooms import RoomState
+from opolyx_matchmaker.room import RoomState
 from opolyx_matchmaker.rpc import convert
 from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.store.base import Store

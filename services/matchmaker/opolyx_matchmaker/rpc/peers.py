@@ -24,7 +24,7 @@ from opolyx_matchmaker.peers import (
     PlayerGrant,
     Reservation,
 )
-from opolyx_matchmaker.rooms import Room, RoomOptions
+from opolyx_matchmaker.room import Room, RoomOptions
 from opolyx_matchmaker.rpc import convert
 from opolyx_servicekit.streams import responses
 

@@ -10,7 +10,8 @@ from typing import Protocol, TypeAlias
 from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import Fact
-from opolyx_matchmaker.rooms import Room, RoomRefusal
+from opolyx_matchmaker.room import Room
+from opolyx_matchmaker.room_refusal import RoomRefusal
 from opolyx_servicekit.errors import Unavailable
 
 Transition: TypeAlias = Callable[[Room], Room | RoomRefusal]

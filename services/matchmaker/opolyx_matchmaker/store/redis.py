@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import Room, end
+from opolyx_matchmaker.room import Room
+from opolyx_matchmaker.room_changes import end
 from opolyx_matchmaker.store.base import FactsApplied, Placement
 from opolyx_matchmaker.store.redis_forms import placement, sheet
 from opolyx_matchmaker.store.redis_keys import (

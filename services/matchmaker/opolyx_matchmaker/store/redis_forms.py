@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from opolyx_matchmaker.rooms import RefusalKind, Room, RoomRefusal, RoomState
+from opolyx_matchmaker.room import Room, RoomState
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import Placement
 from opolyx_matchmaker.store.redis_keys import listing
 from opolyx_servicekit.redis_link import Value

@@ -14,7 +14,8 @@ from typing import Final
 
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.ids import new_code
-from opolyx_matchmaker.rooms import Occupant, RefusalKind, Room, RoomRefusal, RoomState
+from opolyx_matchmaker.room import Occupant, Room, RoomState
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import Placement, Transition
 from opolyx_matchmaker.store.redis_accounts import RedisAccounts
 from opolyx_matchmaker.store.redis_forms import already_playing, is_listed, place, placement, sheet

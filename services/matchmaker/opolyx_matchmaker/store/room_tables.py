@@ -12,15 +12,9 @@ from typing import Any
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.ids import new_code
 from opolyx_matchmaker.peers import Fact, FactKind
-from opolyx_matchmaker.rooms import (
-    Occupant,
-    RefusalKind,
-    Room,
-    RoomRefusal,
-    RoomState,
-    Seat,
-    end,
-)
+from opolyx_matchmaker.room import Occupant, Room, RoomState, Seat
+from opolyx_matchmaker.room_changes import end
+from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import FactsApplied, Placement, Transition
 from opolyx_matchmaker.store.rows import (
     ROOM_COLUMNS,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from opolyx_matchmaker.grants import SeatGrant
-from opolyx_matchmaker.rooms import Occupant, Room, RoomOptions, RoomState, Seat
+from opolyx_matchmaker.room import Occupant, Room, RoomOptions, RoomState, Seat
 
 
 def room_body(room: Room) -> str:

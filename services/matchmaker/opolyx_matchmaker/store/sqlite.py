@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from opolyx_matchmaker.accounts import Account, Revocation
 from opolyx_matchmaker.grants import SeatGrant
 from opolyx_matchmaker.peers import Fact
-from opolyx_matchmaker.rooms import Room, RoomRefusal
+from opolyx_matchmaker.room import Room
+from opolyx_matchmaker.room_refusal import RoomRefusal
 from opolyx_matchmaker.store import room_tables, schema, token_tables
 from opolyx_matchmaker.store.base import FactsApplied, Placement, Transition
 from opolyx_servicekit.sqlite_file import SqliteFile

@@ -80,7 +80,7 @@ class Blows:
         try:
             while self.count < most and time.monotonic() < until and not self._summary.problems:
                 await asyncio.sleep(self._rng.uniform(*self._between_s))
-                await self._start_ended()
+                await self.start_ended()
                 if len(self._struck & set(self._replicas)) < len(self._replicas) - 1 and ready():
                     self._one()
                 for task in [one for one in self._recovering if one.done()]:
@@ -89,11 +89,11 @@ class Blows:
         finally:
             await asyncio.gather(*self._recovering)
 
-    async def _start_ended(self) -> None:
+    async def start_ended(self) -> None:
         """As a kubelet: what ended by itself, such as a matchmaker without its lease, is started."""
         for program in self._others:
             if program not in self._struck and not program.running:
-                self._summary.counts[f"{program.name.partition('-')[0]} ended by itself"] += 1
+                self._summary.counts[f"{_service(program)} ended by itself"] += 1
                 await program.spawn()
 
     def _one(self) -> None:
@@ -110,15 +110,18 @@ class Blows:
                 return
             program = self._rng.choice(free)
             self._struck.add(program)
-            work = self._strike_replica("kill" if kind == "other" else kind, program)
+            work = (
+                self._strike_other(program)
+                if kind == "other"
+                else self._strike_replica(kind, program)
+            )
         self.count += 1
         self._recovering.add(asyncio.create_task(work, name=kind))
 
     async def _strike_replica(self, kind: str, program: Program) -> None:
-        label = program.name.partition("-")[0]
         try:
             if kind == "kill":
-                self._summary.counts[f"kills of the {label} with -9"] += 1
+                self._summary.counts[f"kills of the {_service(program)} with -9"] += 1
                 await program.kill()
                 await program.start()
             elif kind == "drain":
@@ -134,7 +137,16 @@ class Blows:
                 program.go_on()
                 await program.serving()
         except RuntimeError as error:
-            self._summary.wrong(str(error)[:2_000])
+            self._summary.wrong(str(error)[-2_000:])
+        finally:
+            self._struck.discard(program)
+
+    async def _strike_other(self, program: Program) -> None:
+        """Nobody waits until it serves: it may lose its lease to another before, and end."""
+        try:
+            self._summary.counts[f"kills of the {_service(program)} with -9"] += 1
+            await program.kill()
+            await program.spawn()
         finally:
             self._struck.discard(program)
 
@@ -142,6 +154,10 @@ class Blows:
         async with self._store_lock:
             self._summary.counts["kills of Redis with -9"] += 1
             await asyncio.to_thread(self._restart_store)
+
+
+def _service(program: Program) -> str:
+    return program.name.partition("-")[0]
 
 
 async def restart_in_turn(programs: list[Program], rest_s: float) -> None:

@@ -146,6 +146,7 @@ class ReplicaChaos:
             return True
 
         await blows.strike(self._plan.blows, time.monotonic() + self._plan.minutes * 60, ready)
+        await blows.start_ended()
         self._summary.counts["blows"] = blows.count
 
     def _restarting(self, store: RedisServer | Cluster) -> Callable[[], None]:
@@ -218,6 +219,9 @@ class ReplicaChaos:
 
             await promises.check_awards(paid)
             await promises.check_log(records)
+        for program in deployment.programs:
+            if not program.running:  # a matchmaker that lost its lease to the other
+                await program.start()
         codes = collections.Counter([await program.terminate() for program in deployment.programs])
         self._summary.counts["programs that ended well"] = codes[0]
         if set(codes) - {0}:

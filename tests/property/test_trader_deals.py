@@ -42,7 +42,7 @@ def proposing_states(name: str, seed: str) -> list[tuple[State, int]]:
             copy.level = [0] * len(copy.level)
             for square in PROPERTIES:
                 if copy.financed.count(square) == 0:
-                    copy.owner[square] = luck.choice(holders)
+                    copy.give(square, luck.choice(holders))
         found.append((copy, seat))
     return found
 

@@ -305,9 +305,9 @@ def test_stations_and_utilities_are_no_colour_groups(ruleset: str) -> None:
 
     assert 0 == full_colour_groups(state, 0)
     for square in (21, 23):
-        state.owner[square] = 0
+        state.give(square, 0)
     assert 0 == full_colour_groups(state, 0)
-    state.owner[24] = 0
+    state.give(24, 0)
     assert 1 == full_colour_groups(state, 0)
 
 

@@ -279,7 +279,7 @@ def test_financed_property_is_neither_mortgaged_nor_traded(ruleset: str) -> None
 def test_surrender_returns_the_financed_property_to_the_bank(ruleset: str) -> None:
     """In Team mode too: the ally inherits the others, not what was never paid."""
     state = financed(ruleset)
-    state.owner[13] = 0
+    state.give(13, 0)
 
     act(state, (SURRENDER, 0))
 
@@ -295,7 +295,8 @@ def test_surrender_returns_the_financed_property_to_the_bank(ruleset: str) -> No
 def test_buildings_in_the_financed_group_are_sold_before_it_goes_back(ruleset: str) -> None:
     state = financed(ruleset)
     for square, level in ((11, 1), (13, 1), (14, 0)):
-        state.owner[square], state.level[square] = 0, level
+        state.give(square, 0)
+        state.level[square] = level
     before = state.cash[0]
 
     log = act(state, (SURRENDER, 0))
@@ -317,7 +318,8 @@ def test_net_worth_takes_off_what_is_owed(ruleset: str) -> None:
 @pytest.mark.parametrize("ruleset", FINANCING)
 def test_clock_pays_financing_that_is_due(ruleset: str) -> None:
     state = financed(ruleset)
-    state.owner[5], state.cash[0] = 0, 700
+    state.give(5, 0)
+    state.cash[0] = 700
     to_round(state, 15)
     time_out(state)
     state.missed[0] = 0

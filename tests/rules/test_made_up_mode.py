@@ -26,7 +26,8 @@ print(opolyx_rules.__file__)
 print(ruleset.validate(), state.cash)
 
 first = state.turn_seat
-state.owner[1] = state.owner[3] = first
+state.give(1, first)
+state.give(3, first)
 apply(state, BUILD_BY[first][1], chance)
 state.built[1] = 0
 print(check(state, BUILD_BY[first][1]))

@@ -106,7 +106,8 @@ def built_this_turn() -> State:
 
 def financed() -> State:
     state = table(vip=(0,), owns={0: (6,)})
-    state.owner[11], state.financed[0], state.financed_round[0] = 0, 11, 1
+    state.give(11, 0)
+    state.financed[0], state.financed_round[0] = 11, 1
     return state
 
 

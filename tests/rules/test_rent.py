@@ -212,7 +212,7 @@ def test_only_the_owner_s_card_counts_and_it_goes_with_the_seat() -> None:
     state = table(owns={1: (39,)}, cards={0: {39: 3300}, 2: {39: 3300}})
     assert 500 == owed(state.clone(), 39)
 
-    state.owner[39] = 2
+    state.give(39, 2)
     assert 665 == owed(state, 39)
 
 

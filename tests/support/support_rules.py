@@ -41,7 +41,7 @@ from opolyx_rules.actions import (
 )
 from opolyx_rules.chance import PACKET, WAGER
 from opolyx_rules.codec import encode
-from opolyx_rules.content.boards import COLOUR_GROUPS, GROUPS, PROPERTIES
+from opolyx_rules.content.boards import COLOUR_GROUPS, GROUP, GROUPS, PROPERTIES
 from opolyx_rules.content.decks import CARD_IDS
 from opolyx_rules.ids import (
     BANK,
@@ -118,7 +118,7 @@ def table(
     _set_cash(state, cash)
     for seat, squares in (owns or {}).items():
         for square in squares:
-            state.owner[square] = seat
+            state.give(square, seat)
     for square, level in (levels or {}).items():
         state.level[square] = level
     rounds = mortgaged if isinstance(mortgaged, Mapping) else dict.fromkeys(mortgaged, round_number)
@@ -292,9 +292,20 @@ def owned(state: State, seat: int) -> list[int]:
     return [square for square in PROPERTIES if state.owner[square] == seat]
 
 
+def assert_holdings_follow(state: State) -> None:
+    """The holdings that are kept are those of the owners, and buildings stand on whole groups."""
+    kept = state.held[:], state.whole[:]
+    state.find_holdings()
+    assert kept == (state.held, state.whole)
+    for square, level in enumerate(state.level):
+        if level:
+            assert GROUP[square] in state.whole[state.owner[square]]
+
+
 def assert_sound(state: State) -> None:
     """What holds after every step: solvent tables, lawful buildings, one seat that can act."""
     assert min(state.cash) >= 0
+    assert_holdings_follow(state)
     for group in range(COLOUR_GROUPS):
         levels = [state.level[square] for square in GROUPS[group]]
         assert not state.ruleset.even_build or max(levels) - min(levels) <= 1

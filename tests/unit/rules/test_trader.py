@@ -311,7 +311,7 @@ def test_cash_is_raised_where_least_rent_is_lost() -> None:
 def test_jail_is_left_while_there_is_property_to_be_bought(ruleset: str) -> None:
     early, late = table(ruleset, jailed={0: 0}), table(ruleset, jailed={0: 0})
     for square in PROPERTIES:
-        late.owner[square] = 1
+        late.give(square, 1)
     expected = PAY_BAIL if rules(ruleset).bail_timing == 0 else ROLL
 
     assert expected == choice(early)[KIND]

@@ -323,7 +323,8 @@ def test_trades_can_be_thought_through() -> None:
     seat = position.seat
     assert seat is not None
     other = (seat + 1) % 4
-    state.owner[1], state.owner[3] = seat, other
+    state.give(1, seat)
+    state.give(3, other)
     position.play(actions.ProposeTrade(other, 0, (1,), 0, (3,)), luck)
 
     assert other == position.seat

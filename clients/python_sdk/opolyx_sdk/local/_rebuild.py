@@ -61,7 +61,8 @@ def rebuild(rules: Ruleset, info: GameInfo, view: GameView) -> State:
     state = new_state(rules, len(view.players), cards, vip)
     _set_players(state, view)
     for one in view.properties:
-        state.owner[one.square] = NOBODY if one.owner is None else one.owner
+        if one.owner is not None:
+            state.give(one.square, one.owner)
         state.level[one.square] = one.level
         state.mortgaged[one.square] = one.mortgaged_round
         state.built[one.square] = one.built_this_turn

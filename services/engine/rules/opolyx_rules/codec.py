@@ -4,13 +4,13 @@ import json
 from typing import Final
 
 from opolyx_rules.ruleset import Ruleset
-from opolyx_rules.state import State
+from opolyx_rules.state import DERIVED, State
 
 FORMAT: Final = 1
 """Rises whenever a field of `State` is added, removed or changes its meaning."""
 
 _SHARED: Final = ("ruleset", "seats", "cards", "vip")
-_FIELDS: Final = tuple(sorted(name for name in State.__slots__ if name not in _SHARED))
+_FIELDS: Final = tuple(sorted(set(State.__slots__).difference(_SHARED, DERIVED)))
 _TUPLES: Final = ("stack", "auction_bids", "offers")
 
 
@@ -44,4 +44,5 @@ def decode(data: bytes, ruleset: Ruleset) -> State:
                 (debtor, tuple([tuple(claim) for claim in claims])) for debtor, claims in value
             ]
         setattr(state, name, value)
+    state.find_holdings()
     return state

@@ -75,12 +75,6 @@ def step_seconds(state: State) -> int:
     return state.ruleset.turn_seconds
 
 
-def properties_of(state: State, seat: Seat) -> list[Square]:
-    """The properties of a seat, ascending."""
-    owner = state.owner
-    return [square for square in PROPERTIES if owner[square] == seat]
-
-
 def holds_group(state: State, seat: Seat, group: int) -> bool:
     """Whether every property of the group is the seat's."""
     owner = state.owner
@@ -98,11 +92,6 @@ def held_in_group(state: State, seat: Seat, group: int) -> int:
         if owner[square] == seat:
             count += 1
     return count
-
-
-def any_built(state: State) -> bool:
-    """Whether there is any building on the board."""
-    return any(state.level)
 
 
 def group_built(state: State, group: int) -> bool:
@@ -123,7 +112,7 @@ def group_mortgaged(state: State, group: int) -> bool:
 
 def full_colour_groups(state: State, seat: Seat) -> int:
     """How many of the eight colour groups are the seat's (END-5)."""
-    return sum([holds_group(state, seat, group) for group in range(8)])
+    return len(state.whole[seat])
 
 
 def is_financed(state: State, square: Square) -> bool:
@@ -134,7 +123,7 @@ def is_financed(state: State, square: Square) -> bool:
 
 def levels_owned(state: State, seat: Seat) -> int:
     """Building levels on all of the seat's streets."""
-    return sum([state.level[square] for square in PROPERTIES if state.owner[square] == seat])
+    return sum([state.level[square] for square in state.held[seat]])
 
 
 def mortgage_value(square: Square) -> int:
@@ -163,11 +152,10 @@ def liquidation_value(state: State, seat: Seat) -> int:
     """What selling and mortgaging everything would bring, without the cash (DEBT-4, FIN-3)."""
     total = 0
     financed = state.financed[seat]
-    for square in PROPERTIES:
-        if state.owner[square] == seat:
-            total += state.level[square] * (BUILD_COST[square] // 2)
-            if not state.mortgaged[square] and square != financed:
-                total += PRICE[square] // 2
+    for square in state.held[seat]:
+        total += state.level[square] * (BUILD_COST[square] // 2)
+        if not state.mortgaged[square] and square != financed:
+            total += PRICE[square] // 2
     return total
 
 
@@ -196,13 +184,12 @@ def net_worth(state: State, seat: Seat) -> int:
     if state.out_order[seat]:
         return 0
     total = state.cash[seat] - financing_owed(state, seat)
-    owner, level, mortgaged = state.owner, state.level, state.mortgaged
-    for square in PROPERTIES:
-        if owner[square] == seat:
-            price = PRICE[square]
-            total += price // 2 if mortgaged[square] else price
-            if level[square]:
-                total += level[square] * BUILD_COST[square]
+    level, mortgaged = state.level, state.mortgaged
+    for square in state.held[seat]:
+        price = PRICE[square]
+        total += price // 2 if mortgaged[square] else price
+        if level[square]:
+            total += level[square] * BUILD_COST[square]
     return total
 
 

@@ -2,12 +2,16 @@
 
 Every mode's state is always there with its neutral value, so that no rule has to ask for the mode.
 The seed is never in it. Lists of seats are indexed by seat, lists of squares by square (0..39).
+
+`held` and `whole` say nothing that `owner` doesn't: they are there because every list of legal
+actions asks for a seat's properties. `give` alone changes all three.
 """
 
 from typing import Final, TypeAlias
 
+from opolyx_rules.content.boards import COLOUR_GROUPS, GROUP, GROUPS, PROPERTIES
 from opolyx_rules.content.decks import DECKS
-from opolyx_rules.ids import NOBODY, SQUARES, Seat
+from opolyx_rules.ids import NOBODY, SQUARES, Seat, Square
 from opolyx_rules.ruleset import Ruleset
 
 Frame: TypeAlias = tuple[int, int, int, int]
@@ -21,6 +25,10 @@ Debt: TypeAlias = tuple[int, tuple[Claim, ...]]
 
 Offer: TypeAlias = tuple[int, int, int, int, int, int, int, int]
 """(id, proposer, recipient, give cash, give mask, want cash, want mask, mask of the mortgaged)."""
+
+
+DERIVED: Final = ("held", "whole")
+"""Attributes of `State` that follow from others: not stored, but found again."""
 
 
 class State:
@@ -43,7 +51,9 @@ class State:
         god_until: Round in which it leaves; 0 without one.
         financed: The financed property; NOBODY without one.
         financed_round: Round of the financing; 0 without one.
-        owner: Owner of each property; NOBODY for none.
+        owner: Owner of each property; NOBODY for none. Changed by `give`.
+        held: Properties of each seat, ascending.
+        whole: Colour groups of which the seat has every street, ascending.
         level: Building levels.
         mortgaged: Round in which it was mortgaged; 0 when it is not.
         built: Levels built in this turn.
@@ -96,6 +106,7 @@ class State:
         "first_seat",
         "god",
         "god_until",
+        "held",
         "jailed",
         "jump_due",
         "jumped",
@@ -119,6 +130,7 @@ class State:
         "turn_number",
         "turn_seat",
         "vip",
+        "whole",
     )
 
     def __init__(
@@ -149,6 +161,8 @@ class State:
         self.financed: list[int] = [NOBODY] * seats
         self.financed_round: list[int] = [0] * seats
         self.owner: list[int] = [NOBODY] * SQUARES
+        self.held: list[tuple[int, ...]] = [()] * seats
+        self.whole: list[tuple[int, ...]] = [()] * seats
         self.level: list[int] = [0] * SQUARES
         self.mortgaged: list[int] = [0] * SQUARES
         self.built: list[int] = [0] * SQUARES
@@ -183,6 +197,36 @@ class State:
         self.serial += 1
         self.stack.append((phase, seat, argument, self.serial))
 
+    def give(self, square: Square, taker: Seat) -> None:
+        """Make a property `taker`'s, or nobody's (NOBODY): the only way in which owners change."""
+        giver = self.owner[square]
+        self.owner[square] = taker
+        group = GROUP[square]
+        if giver != NOBODY:
+            self.held[giver] = tuple([one for one in self.held[giver] if one != square])
+            self.whole[giver] = tuple([one for one in self.whole[giver] if one != group])
+        if taker != NOBODY:
+            self.held[taker] = tuple(sorted([*self.held[taker], square]))
+            if group < COLOUR_GROUPS and self._has_whole(taker, group):
+                self.whole[taker] = tuple(sorted([*self.whole[taker], group]))
+
+    def find_holdings(self) -> None:
+        """Make `held` and `whole` anew out of `owner`."""
+        owner, seats = self.owner, range(self.seats)
+        self.held = [
+            tuple([square for square in PROPERTIES if owner[square] == seat]) for seat in seats
+        ]
+        self.whole = [
+            tuple([group for group in range(COLOUR_GROUPS) if self._has_whole(seat, group)])
+            for seat in seats
+        ]
+
+    def _has_whole(self, seat: Seat, group: int) -> bool:
+        for square in GROUPS[group]:
+            if self.owner[square] != seat:
+                return False
+        return True
+
     def clone(self) -> "State":
         """An independent copy; only the ruleset, cards and VIPs are shared, which never change."""
         copy = State(self.ruleset, self.seats, self.cards, self.vip)
@@ -198,6 +242,8 @@ class State:
         copy.financed = self.financed[:]
         copy.financed_round = self.financed_round[:]
         copy.owner = self.owner[:]
+        copy.held = self.held[:]
+        copy.whole = self.whole[:]
         copy.level = self.level[:]
         copy.mortgaged = self.mortgaged[:]
         copy.built = self.built[:]

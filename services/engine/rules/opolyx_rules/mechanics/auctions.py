@@ -7,7 +7,6 @@ from opolyx_rules.events import (
     BID_PASSED,
     BID_PLACED,
     BID_VOIDED,
-    PROPERTY_MOVED,
     Log,
 )
 from opolyx_rules.ids import (
@@ -22,6 +21,7 @@ from opolyx_rules.ids import (
     Square,
 )
 from opolyx_rules.mechanics.cash import move_cash
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.queries import next_bid
 from opolyx_rules.state import State
 
@@ -118,5 +118,4 @@ def _end_auction(state: State, log: Log) -> None:
     log.append((AUCTION_ENDED, square, winner, price))
     if winner != NOBODY:
         move_cash(state, winner, BANK, price, CASH_AUCTION, log)
-        state.owner[square] = winner
-        log.append((PROPERTY_MOVED, square, BANK, winner, PROPERTY_AUCTION))
+        move_property(state, square, winner, PROPERTY_AUCTION, log)

@@ -1,12 +1,11 @@
 """Raising cash, going bankrupt, surrendering: how a seat goes out (DEBT-3 to DEBT-9)."""
 
-from opolyx_rules.content.boards import GROUP, GROUPS, PROPERTIES
+from opolyx_rules.content.boards import GROUP, GROUPS
 from opolyx_rules.events import (
     BANKRUPTED,
     BUILDING_SOLD,
     ELIMINATED,
     GOD_LEFT,
-    PROPERTY_MOVED,
     SURRENDERED,
     Log,
 )
@@ -31,6 +30,7 @@ from opolyx_rules.mechanics.ending import end_if_last_standing
 from opolyx_rules.mechanics.mortgage import cheapest_mortgageable, mortgage
 from opolyx_rules.mechanics.offers import close_offers_of
 from opolyx_rules.mechanics.payments import pay_in_proportion, redirect_claims, required_debt
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.queries import (
     are_allies,
     debt_of,
@@ -136,31 +136,27 @@ def _return_financed(state: State, seat: Seat, log: Log) -> None:
             log.append((BUILDING_SOLD, seat, other, 0))
     state.financed[seat] = NOBODY
     state.financed_round[seat] = 0
-    _free(state, square, seat, log)
+    _free(state, square, log)
 
 
 def _liquidate(state: State, seat: Seat, log: Log) -> None:
     """Everything goes to the bank for what it would have raised (DEBT-7)."""
     move_cash(state, BANK, seat, liquidation_value(state, seat), CASH_LIQUIDATION, log)
-    for square in PROPERTIES:
-        if state.owner[square] == seat:
-            _free(state, square, seat, log)
+    for square in state.held[seat]:
+        _free(state, square, log)
 
 
-def _free(state: State, square: Square, seat: Seat, log: Log) -> None:
-    state.owner[square] = NOBODY
+def _free(state: State, square: Square, log: Log) -> None:
     state.level[square] = 0
     state.mortgaged[square] = 0
     state.built[square] = 0
-    log.append((PROPERTY_MOVED, square, seat, BANK, PROPERTY_LIQUIDATION))
+    move_property(state, square, BANK, PROPERTY_LIQUIDATION, log)
 
 
 def _bequeath(state: State, seat: Seat, heir: Seat, log: Log) -> None:
     """The properties go to an ally as they are (DEBT-8)."""
-    for square in PROPERTIES:
-        if state.owner[square] == seat:
-            state.owner[square] = heir
-            log.append((PROPERTY_MOVED, square, seat, heir, PROPERTY_INHERITANCE))
+    for square in state.held[seat]:
+        move_property(state, square, heir, PROPERTY_INHERITANCE, log)
 
 
 def _eliminate(state: State, seat: Seat, log: Log) -> None:

@@ -2,7 +2,6 @@
 
 from opolyx_rules.content.boards import (
     BUILD_COST,
-    COLOUR_GROUPS,
     GROUP,
     GROUPS,
     KIND,
@@ -17,7 +16,6 @@ from opolyx_rules.queries import (
     highest_level,
     holds_group,
     lowest_level,
-    properties_of,
     sale_value,
 )
 from opolyx_rules.reasons import (
@@ -64,12 +62,10 @@ def buildable(state: State, seat: Seat) -> list[Square]:
     """Streets on which the seat can build now, ascending. Must agree with `refuse_build`."""
     found = []
     even, limit = state.ruleset.even_build, state.ruleset.builds_per_street
-    cash, owner = state.cash[seat], state.owner
-    for group in range(COLOUR_GROUPS):
+    cash = state.cash[seat]
+    for group in state.whole[seat]:
         squares = GROUPS[group]
-        if owner[squares[0]] != seat or cash < BUILD_COST[squares[0]]:
-            continue
-        if not holds_group(state, seat, group) or group_mortgaged(state, group):
+        if cash < BUILD_COST[squares[0]] or group_mortgaged(state, group):
             continue
         lowest = lowest_level(state, group)
         for square in squares:
@@ -101,14 +97,19 @@ def refuse_sale(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def sellable(state: State, owned: list[Square]) -> list[Square]:
-    """Those of a seat's properties of which it can sell a level. Must agree with `refuse_sale`."""
+def sellable(state: State, seat: Seat) -> list[Square]:
+    """Streets of which the seat can sell a level, ascending. Must agree with `refuse_sale`.
+
+    Only whole groups have buildings: while there is one, no street of the group leaves its owner.
+    """
     found = []
     even = state.ruleset.even_build
-    for square in owned:
-        level = state.level[square]
-        if level and (not even or level == highest_level(state, GROUP[square])):
-            found.append(square)
+    for group in state.whole[seat]:
+        highest = highest_level(state, group)
+        for square in GROUPS[group]:
+            level = state.level[square]
+            if level and (level == highest or not even):
+                found.append(square)
     return found
 
 
@@ -126,7 +127,7 @@ def cheapest_sellable(state: State, seat: Seat) -> Square:
         The square; NOBODY when the seat has no building.
     """
     best, best_key = NOBODY, (0, 0, 0)
-    for square in sellable(state, properties_of(state, seat)):
+    for square in sellable(state, seat):
         key = (BUILD_COST[square], GROUP[square], -state.level[square])
         if best == NOBODY or key < best_key:
             best, best_key = square, key

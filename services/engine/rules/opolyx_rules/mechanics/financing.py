@@ -1,9 +1,10 @@
 """Financing for VIPs: murabaha and loans (FIN)."""
 
-from opolyx_rules.events import FINANCING_SETTLED, PROPERTY_FINANCED, PROPERTY_MOVED, Log
+from opolyx_rules.events import FINANCING_SETTLED, PROPERTY_FINANCED, Log
 from opolyx_rules.ids import BANK, CASH_FINANCING, NOBODY, PROPERTY_FINANCING, Seat, Square
 from opolyx_rules.mechanics.cash import move_cash
 from opolyx_rules.mechanics.payments import open_debt
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.queries import financing_owed, financing_price
 from opolyx_rules.reasons import NO_FINANCING, NOT_ENOUGH_CASH, Refusal
 from opolyx_rules.state import State
@@ -18,11 +19,10 @@ def may_finance(state: State, seat: Seat, square: Square) -> bool:
 
 def finance(state: State, seat: Seat, square: Square, log: Log) -> None:
     """Take the property with nothing down (FIN-1)."""
-    state.owner[square] = seat
+    move_property(state, square, seat, PROPERTY_FINANCING, log)
     state.financed[seat] = square
     state.financed_round[seat] = state.round
     due = state.round + state.ruleset.financing_rounds
-    log.append((PROPERTY_MOVED, square, BANK, seat, PROPERTY_FINANCING))
     log.append((PROPERTY_FINANCED, seat, square, financing_owed(state, seat), due))
 
 

@@ -15,7 +15,7 @@ from opolyx_rules.actions import (
     Action,
 )
 from opolyx_rules.events import Log
-from opolyx_rules.ids import Seat, Square
+from opolyx_rules.ids import Seat
 from opolyx_rules.mechanics.building import (
     build,
     buildable,
@@ -32,7 +32,6 @@ from opolyx_rules.mechanics.mortgage import (
     refuse_mortgage,
     refuse_redeem,
 )
-from opolyx_rules.queries import any_built, properties_of
 from opolyx_rules.reasons import RAISING_ONLY, Refusal
 from opolyx_rules.state import State
 
@@ -44,27 +43,23 @@ def is_managing(kind: int) -> bool:
 
 def list_managing(state: State, seat: Seat, out: list[Action]) -> None:
     """Append every managing action of the seat. Must agree with `refuse_managing`."""
-    owned = properties_of(state, seat)
-    if not owned:
+    if not state.held[seat]:
         return
-    by_square = BUILD_BY[seat]
-    out += [by_square[square] for square in buildable(state, seat)]
-    _list_raising(state, seat, owned, out)
+    if state.whole[seat]:
+        by_square = BUILD_BY[seat]
+        out += [by_square[square] for square in buildable(state, seat)]
+    list_raising(state, seat, out)
     by_square = REDEEM_BY[seat]
-    out += [by_square[square] for square in redeemable(state, seat, owned)]
+    out += [by_square[square] for square in redeemable(state, seat)]
 
 
 def list_raising(state: State, seat: Seat, out: list[Action]) -> None:
     """Append the managing actions that raise cash: selling and mortgaging."""
-    _list_raising(state, seat, properties_of(state, seat), out)
-
-
-def _list_raising(state: State, seat: Seat, owned: list[Square], out: list[Action]) -> None:
-    if any_built(state):
+    if state.whole[seat]:
         by_square = SELL_BUILDING_BY[seat]
-        out += [by_square[square] for square in sellable(state, owned)]
+        out += [by_square[square] for square in sellable(state, seat)]
     by_square = MORTGAGE_BY[seat]
-    out += [by_square[square] for square in mortgageable(state, seat, owned)]
+    out += [by_square[square] for square in mortgageable(state, seat)]
 
 
 def refuse_managing(state: State, action: Action) -> Refusal | None:

@@ -1,11 +1,10 @@
 """Mortgaging, redeeming and the mortgage clock (MORT)."""
 
-from opolyx_rules.content.boards import GROUP, PRICE, PROPERTIES
+from opolyx_rules.content.boards import GROUP, PRICE
 from opolyx_rules.events import (
     MORTGAGE_COUNTED,
     MORTGAGE_LAPSED,
     PROPERTY_MORTGAGED,
-    PROPERTY_MOVED,
     PROPERTY_REDEEMED,
     Log,
 )
@@ -19,11 +18,10 @@ from opolyx_rules.ids import (
     Square,
 )
 from opolyx_rules.mechanics.cash import move_cash
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.queries import (
-    any_built,
     group_built,
     mortgage_value,
-    properties_of,
     redeem_cost,
     redeem_costs,
 )
@@ -56,11 +54,11 @@ def refuse_mortgage(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def mortgageable(state: State, seat: Seat, owned: list[Square]) -> list[Square]:
-    """Those of the seat's properties that it can mortgage. Must agree with `refuse_mortgage`."""
-    mortgaged, financed = state.mortgaged, state.financed[seat]
-    found = [square for square in owned if not mortgaged[square] and square != financed]
-    if any_built(state):
+def mortgageable(state: State, seat: Seat) -> list[Square]:
+    """The seat's properties that it can mortgage, ascending. Must agree with `refuse_mortgage`."""
+    held, mortgaged, financed = state.held[seat], state.mortgaged, state.financed[seat]
+    found = [square for square in held if not mortgaged[square] and square != financed]
+    if state.whole[seat]:  # only there it may have built
         return [square for square in found if not group_built(state, GROUP[square])]
     return found
 
@@ -75,7 +73,7 @@ def mortgage(state: State, seat: Seat, square: Square, log: Log) -> None:
 def cheapest_mortgageable(state: State, seat: Seat) -> Square:
     """The property that the game mortgages first for a seat (DEBT-3); NOBODY for none."""
     best = NOBODY
-    for square in mortgageable(state, seat, properties_of(state, seat)):
+    for square in mortgageable(state, seat):
         if best == NOBODY or PRICE[square] < PRICE[best]:
             best = square
     return best
@@ -96,11 +94,11 @@ def refuse_redeem(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def redeemable(state: State, seat: Seat, owned: list[Square]) -> list[Square]:
-    """Those of the seat's properties that it can redeem now. Must agree with `refuse_redeem`."""
-    cash, mortgaged = state.cash[seat], state.mortgaged
+def redeemable(state: State, seat: Seat) -> list[Square]:
+    """The seat's properties that it can redeem now, ascending. Must agree with `refuse_redeem`."""
+    held, cash, mortgaged = state.held[seat], state.cash[seat], state.mortgaged
     costs = redeem_costs(state.ruleset.mortgage_interest_bp)
-    return [square for square in owned if mortgaged[square] and cash >= costs[square]]
+    return [square for square in held if mortgaged[square] and cash >= costs[square]]
 
 
 def redeem(state: State, seat: Seat, square: Square, log: Log) -> None:
@@ -115,13 +113,12 @@ def count_mortgages(state: State, seat: Seat, log: Log) -> None:
     rounds = state.ruleset.mortgage_rounds
     if rounds == NEVER:
         return
-    for square in PROPERTIES:
-        if state.owner[square] == seat and state.mortgaged[square]:
+    for square in state.held[seat]:
+        if state.mortgaged[square]:
             left = state.mortgaged[square] + rounds - state.round
             if left > 0:
                 log.append((MORTGAGE_COUNTED, seat, square, left))
                 continue
-            state.owner[square] = NOBODY
             state.mortgaged[square] = 0
             log.append((MORTGAGE_LAPSED, seat, square))
-            log.append((PROPERTY_MOVED, square, seat, BANK, PROPERTY_MORTGAGE_LAPSED))
+            move_property(state, square, BANK, PROPERTY_MORTGAGE_LAPSED, log)

@@ -11,7 +11,7 @@ from opolyx_rules.actions import (
     squares_of,
 )
 from opolyx_rules.content.boards import GROUP, PROPERTIES
-from opolyx_rules.events import OFFER_CLOSED, OFFER_MADE, PROPERTY_MOVED, Log
+from opolyx_rules.events import OFFER_CLOSED, OFFER_MADE, Log
 from opolyx_rules.ids import (
     CASH_TRADE,
     OFFER_CHANGED,
@@ -25,6 +25,7 @@ from opolyx_rules.ids import (
     Seat,
 )
 from opolyx_rules.mechanics.cash import move_cash
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.queries import (
     are_allies,
     awaited_phase,
@@ -98,8 +99,8 @@ def may_propose(state: State, seat: Seat) -> bool:
 def tradable_squares(state: State, seat: Seat) -> list[int]:
     """Properties of the seat that a trade may hold now, ascending (TRADE-4, FIN-3)."""
     found = []
-    for square in PROPERTIES:
-        if state.owner[square] == seat and _refuse_square(state, seat, square) is None:
+    for square in state.held[seat]:
+        if _refuse_square(state, seat, square) is None:
             found.append(square)
     return found
 
@@ -226,8 +227,8 @@ def accept(state: State, offer_id: int, cause: int, log: Log) -> None:
     close_offer(state, offer, cause, log)
     move_cash(state, proposer, recipient, give_cash, CASH_TRADE, log)
     move_cash(state, recipient, proposer, want_cash, CASH_TRADE, log)
-    _hand_over(state, proposer, recipient, give, log)
-    _hand_over(state, recipient, proposer, want, log)
+    _hand_over(state, recipient, give, log)
+    _hand_over(state, proposer, want, log)
 
 
 def close_offer(state: State, offer: Offer, cause: int, log: Log) -> None:
@@ -269,7 +270,6 @@ def _mortgaged_mask(state: State, mask: int) -> int:
     return found
 
 
-def _hand_over(state: State, giver: Seat, taker: Seat, mask: int, log: Log) -> None:
+def _hand_over(state: State, taker: Seat, mask: int, log: Log) -> None:
     for square in squares_of(mask):
-        state.owner[square] = taker
-        log.append((PROPERTY_MOVED, square, giver, taker, PROPERTY_TRADE))
+        move_property(state, square, taker, PROPERTY_TRADE, log)

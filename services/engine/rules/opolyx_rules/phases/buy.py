@@ -13,12 +13,13 @@ from opolyx_rules.actions import (
 )
 from opolyx_rules.chance import Chance
 from opolyx_rules.content.boards import PRICE
-from opolyx_rules.events import PROPERTY_MOVED, PURCHASE_DECLINED, Log
+from opolyx_rules.events import PURCHASE_DECLINED, Log
 from opolyx_rules.ids import BANK, CASH_PURCHASE, PROPERTY_PURCHASE, Seat
 from opolyx_rules.mechanics.auctions import start_auction
 from opolyx_rules.mechanics.cash import move_cash
 from opolyx_rules.mechanics.financing import finance, may_finance
 from opolyx_rules.mechanics.managing import is_managing, list_managing, manage, refuse_managing
+from opolyx_rules.mechanics.property import move_property
 from opolyx_rules.phases.phase import Phase
 from opolyx_rules.reasons import NO_FINANCING, NOT_ENOUGH_CASH, Refusal
 from opolyx_rules.state import State
@@ -68,8 +69,7 @@ class BuyPhase(Phase):
         state.stack.pop()
         if kind == BUY:
             move_cash(state, seat, BANK, PRICE[square], CASH_PURCHASE, log)
-            state.owner[square] = seat
-            log.append((PROPERTY_MOVED, square, BANK, seat, PROPERTY_PURCHASE))
+            move_property(state, square, seat, PROPERTY_PURCHASE, log)
         elif kind == FINANCE_PURCHASE:
             finance(state, seat, square, log)
         else:

@@ -67,9 +67,9 @@ class Bench:
         copy.cash[self.one] += cash
         copy.cash[self.other] -= cash
         for square in squares_of(give):
-            copy.owner[square] = self.other
+            copy.give(square, self.other)
         for square in squares_of(want):
-            copy.owner[square] = self.one
+            copy.give(square, self.one)
 
 
 def loses_nothing(state: State, seat: Seat, offer: Offer) -> bool:

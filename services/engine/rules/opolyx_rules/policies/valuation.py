@@ -200,7 +200,7 @@ def worth_of(state: State, seat: Seat, square: Square) -> int:
 def _gain_by(copy: State, seat: Seat, square: Square) -> int:
     """How much stronger a seat gets by an unowned property; the copy is left as it was."""
     before = strength(copy, seat)
-    copy.owner[square] = seat
+    copy.give(square, seat)
     after = strength(copy, seat)
-    copy.owner[square] = NOBODY
+    copy.give(square, NOBODY)
     return after - before

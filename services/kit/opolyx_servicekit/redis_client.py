@@ -30,19 +30,15 @@ _ANSWER_PART: Final = 0.4  # of a job's time: so that a lost answer can be asked
 async def open_client(
     url: str, *, require_durable: bool, timeout_seconds: float, wait_seconds: float
 ) -> Client:
-    """Connect, wait for a Redis that isn't there yet, and check its settings.
+    """Connect, wait for a Redis of which all that is needed is there, and check its settings.
 
     Raises:
         ValueError: the URL is none, this Redis isn't durable, or it refuses us.
-        StoreUnavailable: it can't be reached.
+        StoreUnavailable: it can't be reached, or a node of it.
     """
     client = _client(url, timeout_seconds * _ANSWER_PART)
     try:
-        await _connect(client, wait_seconds)
-        await _check_settings(client, require_durable)
-    except FAULTS as error:
-        await client.aclose()
-        raise StoreUnavailable("STORE_UNAVAILABLE", f"redis fails: {error}") from error
+        await _wait(client, require_durable, wait_seconds)
     except BaseException:
         await client.aclose()
         raise
@@ -104,33 +100,39 @@ def _node(address: str) -> ClusterNode:
     return ClusterNode(host, int(port))
 
 
-async def _connect(client: Client, wait_seconds: float) -> None:
-    trouble = ["no answer"]
+async def _wait(client: Client, require_durable: bool, wait_seconds: float) -> None:
+    trouble = ""
     try:
         async with asyncio.timeout(wait_seconds):
-            while True:
-                if await _answers(client, trouble):
-                    break
+            while found := await _trouble(client, require_durable):
+                if not trouble:
+                    _log.warning("store_awaited", error=found, seconds=wait_seconds)
+                trouble = found
                 await asyncio.sleep(_PAUSE_S)
     except TimeoutError:
-        message = f"redis can't be reached: {trouble[-1]}"
+        message = f"redis can't be reached: {trouble or 'no answer'}"
         raise StoreUnavailable("STORE_UNAVAILABLE", message) from None
+
+
+async def _trouble(client: Client, require_durable: bool) -> str:
+    """What passes that keeps this Redis from being used; empty if nothing does."""
+    try:
+        await client.initialize()
+        await client.ping()
+        await _check_kind(client)
+        await _check_settings(client, require_durable)
+    except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
+        raise ValueError(f"redis refuses the user of the store url: {error}") from error
+    except FAULTS as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+async def _check_kind(client: Client) -> None:
     if not isinstance(client, RedisCluster):
         server: dict[str, Any] = await client.info("server")
         if server.get("redis_mode") == "cluster":
             raise ValueError("redis is a node of a cluster: store url must be redis+cluster://…")
-
-
-async def _answers(client: Client, trouble: list[str]) -> bool:
-    try:
-        await client.initialize()
-        await client.ping()
-    except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
-        raise ValueError(f"redis refuses the user of the store url: {error}") from error
-    except FAULTS as error:
-        trouble.append(str(error))
-        return False
-    return True
 
 
 async def _check_settings(client: Client, require_durable: bool) -> None:

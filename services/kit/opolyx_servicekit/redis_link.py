@@ -149,7 +149,7 @@ class RedisLink:
         require_durable: bool = True,
         replicas: int = 0,
         timeout_seconds: float = 5.0,
-        wait_seconds: float = 10.0,
+        wait_seconds: float = 60.0,
         most_waiting: int = 10_000,
     ) -> Self:
         """Connect, and see whether this Redis keeps what it acknowledges.

@@ -31,6 +31,7 @@ from opolyx_matchmaker.watch import RoomBoard
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.peers import ServiceToken
 from opolyx_servicekit.server import ServiceServer
+from opolyx_servicekit.startup import patiently
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.tokens import TokenSigner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
@@ -139,7 +140,7 @@ class MatchmakerService:
 
     async def __aenter__(self) -> Self:
         """Serve, or stand by if another process does."""
-        await self.duty.look()
+        await patiently(self.duty.look)
         self._watch.start(self.duty.run(), name="duty")
         return self
 

@@ -270,6 +270,19 @@ async def test_a_url_of_the_other_kind_is_told(server: RedisServer, cluster: Clu
         await RedisLink.open(server.url.replace("redis:", "redis+cluster:")[:-2], wait_seconds=0.5)
 
 
+async def test_a_node_that_comes_back_a_little_later_is_waited_for(cluster: Cluster) -> None:
+    cluster.servers[1].kill()
+    try:
+        opening = asyncio.create_task(RedisLink.open(cluster.url, wait_seconds=30))
+        await asyncio.sleep(0.5)  # it is to meet the others first
+        assert not opening.done()
+    finally:
+        await asyncio.to_thread(cluster.servers[1].start)
+    async with await opening as link:
+        for key in ("a", "b", "c", "d"):
+            await eventually_put(link, key, 1)
+
+
 async def test_a_slot_that_moves_under_load_loses_no_write(cluster: Cluster) -> None:
     """Its keys move one by one: nodes answer ASK and TRYAGAIN, then MOVED."""
     cluster.flush()

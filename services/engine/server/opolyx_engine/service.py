@@ -50,6 +50,7 @@ from opolyx_engine.watchdog import Watchdog
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.peers import open_channel
 from opolyx_servicekit.rpc_metrics import RpcMetrics
+from opolyx_servicekit.startup import patiently
 from opolyx_servicekit.tasks import TaskOwner
 from opolyx_servicekit.wall_clock import Clock, SystemClock
 
@@ -223,9 +224,9 @@ class EngineService:
     async def _join(self, tasks: TaskOwner) -> None:
         """Have a place among the engines on the store; one that is alone takes all its games up."""
         if self.membership.alone:
-            await self.registry.take_up_all()
+            await patiently(self.registry.take_up_all)
             return
-        await self.membership.beat()
+        await patiently(self.membership.beat)
         tasks.start(self.membership.run(), name="heartbeat")
         tasks.start(self._adoption.run(), name="adoption")
 

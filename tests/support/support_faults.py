@@ -360,7 +360,11 @@ FAULTS: Final = (
     Fault("a damaged fact", frozenset({"OpolyxDeadLetters"}), damaged_fact),
     Fault("awards changed by hand", frozenset({"OpolyxAwardDrift"}), changed_awards),
     Fault("an audit that can't read", frozenset({"OpolyxAuditStale"}), no_audit),
-    Fault("a matchmaker that is gone", frozenset({"OpolyxRevocationsLost"}), killed_matchmaker),
+    Fault(
+        "a matchmaker that is gone",
+        frozenset({"OpolyxRevocationsLost", "OpolyxNoMatchmaker"}),
+        killed_matchmaker,
+    ),
     Fault("a service that isn't discovered", frozenset({"OpolyxTargetAbsent"}), undiscovered),
 )
 """In the order in which they happen."""

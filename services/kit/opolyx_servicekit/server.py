@@ -20,6 +20,7 @@ from opolyx_servicekit.access import AccessTable, Verifier
 from opolyx_servicekit.call_budget import CallBudget
 from opolyx_servicekit.exposure import warn_of_exposure
 from opolyx_servicekit.file_limit import raise_file_limit
+from opolyx_servicekit.garbage import collect_seldom
 from opolyx_servicekit.interceptor import ServerInterceptor
 from opolyx_servicekit.loop_lag import LoopLag
 from opolyx_servicekit.probes import Probes
@@ -286,6 +287,7 @@ def run(main: Callable[[asyncio.Event], Awaitable[None]]) -> int:
     SIGTERM and SIGINT set the event that `main` is given: it then drains and returns, and the
     code is 0. A second signal cancels it, and the code is 1. uvloop is used if installed.
     """
+    collect_seldom()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         try:
             runner.run(_with_signals(main))

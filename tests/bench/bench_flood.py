@@ -1,9 +1,19 @@
 """A thousand hostile connections while 100 games play on: what the players notice.
 
-`make bench ARGS="--only flood"`, or `python tests/bench/bench_flood.py` alone. A quarter of the
-connections says nothing, a quarter halves, a quarter a byte a second, a quarter floods with calls,
-resets, pings and settings. The engine, the attacker and the players are a process each; the engine
-listens bare, without a proxy.
+`make bench ARGS="--only flood"`, or `python tests/bench/bench_flood.py` alone; `--by-kind` measures
+each kind of attacker by itself. Three quarters of the connections stall: they say nothing, halves, a
+byte a second, or what is no HTTP/2. A quarter floods: calls without a token or with a bad one, calls
+that are cancelled at once, pings, settings, and, each with an account of its own and a good token,
+commands beyond the rate and streams that are left at once (`support_flood_talks.py`). Who is cut off
+connects again after a second. The engine listens bare, without a proxy, with its defaults.
+
+The engine, the attacker and the players are a process each, on one machine. What is asked is how
+much the *server* keeps its players waiting; that a machine on which somebody attacks has less time for
+everybody would be so without any server. So the attacker is the least urgent process (nice 19), and
+the quiet rounds run beside the same attacker, who does the same against a sink: a process as
+urgent as itself that takes all and answers nothing. What the attack costs the server, in whatever
+thread, counts as the server's. The rounds alternate, so that both have the machine as it is, and p99
+is over the moves of all of them. A round without any attacker comes first, for comparison.
 """
 
 import argparse
@@ -11,179 +21,199 @@ import asyncio
 import os
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
-import grpc
-
-from opolyx.engine.v1 import decision_pb2
-from opolyx.engine.v1 import engine_service_pb2 as pb
-from support_engine import Caller, Stream, awaited, new_game, people
-from support_flood import FloodProcess
-from support_observed import ObservedEngine
+from flood_tables import Tables
+from support_flood import MIXED, FloodProcess
+from support_flood_talks import TALKS
+from support_observed import Look, ObservedEngine
 
 GAMES: Final = 100
 CONNECTIONS: Final = 1_000
 SECONDS: Final = 30.0
 MOST_TIMES: Final = 2.0
-PACE_S: Final = 1.0
-"""Between two moves of one game: people are not faster."""
-
 ROUNDS: Final = 3
 SETTLE_S: Final = 3.0
 """After which a flood has all its connections, and its end is over."""
 
-_CHANNELS: Final = 10
+
+@dataclass(slots=True)
+class Rounds:
+    """What was measured in the rounds of one kind."""
+
+    waits_s: list[float] = field(default_factory=list)
+    """Of each move, up to its answer."""
+
+    cpu_s: float = 0.0
+    """Of the engine."""
+
+    seconds: float = 0.0
+    """That the rounds took."""
+
+    frames: int = 0
+    """That the attacker sent."""
+
+    attacker_cpu_s: float = 0.0
+    """Of the attacker."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    """What else the attacker counted, summed over the rounds."""
+
+    def part(self, part: float) -> float:
+        """What such a part of the answers didn't take longer than, milliseconds."""
+        last = len(self.waits_s) - 1
+        return sorted(self.waits_s)[min(last, int(len(self.waits_s) * part))] * 1e3
+
+    @property
+    def cores(self) -> float:
+        """Of how many cores the engine had the time."""
+        return self.cpu_s / self.seconds
 
 
-class Table:
-    """One game of two, played by one who holds both seats' streams."""
+class Attacked:
+    """An engine with games, in rounds of peace and of war."""
 
-    def __init__(self, game_id: str, callers: list[Caller]) -> None:
-        self._game_id = game_id
-        self._callers = callers
-        self._streams: list[Stream] = []
-        self._decision = decision_pb2.Decision()
-        self._number = 0
-        self.waits_s: list[float] = []
+    def __init__(self, engine: ObservedEngine, tables: Tables, connections: int) -> None:
+        """Attack with so many connections, each with a good token of its own if it wants one."""
+        self._engine = engine
+        self._tables = tables
+        self._connections = connections
+        self._tokens = [engine.token(f"p_hostile_{number}") for number in range(connections)]
 
-    async def begin(self) -> None:
-        """Open the streams."""
-        for caller in self._callers:
-            stream = await caller.play(self._game_id)
-            snapshot = await stream.next("snapshot")
-            self._decision = awaited(snapshot.decisions)
-            self._streams.append(stream)
+    async def round(
+        self, rounds: Rounds, seconds: float, talks: Sequence[str], *, sink: bool
+    ) -> None:
+        """Play for a while beside an attacker of the engine or of a sink; nobody if no `talks`."""
+        if not talks:
+            await self._play(rounds, seconds)
+            return
+        async with FloodProcess(
+            0 if sink else self._engine.port,
+            self._connections,
+            talks,
+            self._tokens,
+            self._tables.some_game_id,
+        ) as attack:
+            await asyncio.sleep(SETTLE_S)
+            before = await attack.counts()
+            await self._play(rounds, seconds)
+            after = await attack.counts()
+        rounds.counts.update(after)
+        rounds.frames += after.get("frames", 0) - before.get("frames", 0)
+        rounds.attacker_cpu_s += (after["cpu_ms"] - before["cpu_ms"]) / 1e3
+        await asyncio.sleep(SETTLE_S)
 
-    async def play(self, until: float, delay_s: float) -> None:
-        """Move once each `PACE_S`, and note how long each answer takes."""
-        await asyncio.sleep(delay_s)
-        while time.monotonic() < until and self._decision.legal_actions:
-            began = time.monotonic()
-            self._number += 1
-            stream = self._streams[self._decision.seat]
-            await stream.send(
-                command=pb.Command(
-                    game_id=self._game_id,
-                    command_id=f"c{self._number}",
-                    decision_id=self._decision.decision_id,
-                    action=self._decision.legal_actions[0],
-                )
-            )
-            await self._answered(stream)
-            self.waits_s.append(time.monotonic() - began)
-            await asyncio.sleep(max(0.0, began + PACE_S - time.monotonic()))
-
-    async def _answered(self, stream: Stream) -> None:
-        """Read up to the answer to the last command and the update that it caused."""
-        wanted, seq = -1, -1
-        while wanted < 0 or seq < wanted:
-            frame = await stream.frame()
-            kind = frame.WhichOneof("kind")
-            if kind == "command_result" and frame.command_result.command_id == f"c{self._number}":
-                if not frame.command_result.HasField("accepted"):
-                    return
-                wanted = frame.command_result.accepted.seq
-            elif kind == "update":
-                seq = frame.update.seq
-                self._decision = awaited_or_none(frame.update.decisions)
-
-
-def awaited_or_none(decisions: Sequence[decision_pb2.Decision]) -> decision_pb2.Decision:
-    """The decision of the table's own; an empty one if the game is over."""
-    own = [one for one in decisions if one.decision_id.startswith("d")]
-    return own[0] if own else decision_pb2.Decision()
+    async def _play(self, rounds: Rounds, seconds: float) -> None:
+        began = await self._engine.look(collect=False)
+        rounds.waits_s += await self._tables.play(seconds)
+        ended = await self._engine.look(collect=False)
+        rounds.cpu_s += ended.cpu_s - began.cpu_s
+        rounds.seconds += ended.at_s - began.at_s
 
 
 async def measure(games: int, connections: int, seconds: float) -> list[tuple[str, str]]:
     """Lines of the table."""
+    alone, quiet, flooded = Rounds(), Rounds(), Rounds()
+    memory: list[Look] = []
     with tempfile.TemporaryDirectory() as name:
-        async with ObservedEngine(Path(name)) as engine, AsyncExitStack() as stack:
-            channels = [
-                await stack.enter_async_context(
-                    grpc.aio.insecure_channel(
-                        f"127.0.0.1:{engine.port}", options=(("grpc.use_local_subchannel_pool", 1),)
-                    )
-                )
-                for _ in range(_CHANNELS)
-            ]
-            service = Caller(channels[0], engine.token("s_matchmaker", "service"))
-            tables = []
-            for number in range(games):
-                game_id = await new_game(service, f"r{number}", people(2), turn_seconds=600)
-                channel = channels[number % _CHANNELS]
-                callers = [
-                    Caller(channel, engine.token(f"p_{seat}", "player")) for seat in range(2)
-                ]
-                tables.append(Table(game_id, callers))
-            await asyncio.gather(*(table.begin() for table in tables))
-            await _play(tables, seconds / ROUNDS)  # to warm up
-            before = await engine.look()
-            quiet: list[float] = []
-            flooded: list[float] = []
-            counts: Counter[str] = Counter()
-            cpu_s, during = 0.0, before
-            for _ in range(ROUNDS):  # in turn, so that both have the machine as it is
-                quiet += await _play(tables, seconds / ROUNDS)
-                async with FloodProcess(engine.port, connections) as attack:
-                    await asyncio.sleep(SETTLE_S)
-                    began = await engine.look(collect=False)
-                    flooded += await _play(tables, seconds / ROUNDS)
-                    during = await engine.look(collect=False)
-                    cpu_s += during.cpu_s - began.cpu_s
-                    counts.update(await attack.counts())
-                await asyncio.sleep(SETTLE_S)
-            after = await engine.look()
-    times = _p(flooded, 0.99) / _p(quiet, 0.99)
+        async with (
+            ObservedEngine(Path(name)) as engine,
+            Tables(engine, games) as tables,
+        ):
+            attacked = Attacked(engine, tables, connections)
+            await tables.play(seconds / ROUNDS)  # to warm up
+            memory.append(await engine.look())
+            await attacked.round(alone, seconds / ROUNDS, (), sink=True)
+            for _ in range(ROUNDS):
+                await attacked.round(quiet, seconds / ROUNDS, MIXED, sink=True)
+                await attacked.round(flooded, seconds / ROUNDS, MIXED, sink=False)
+                memory.append(await engine.look())
     return [
         ("games, hostile connections", f"{games:,}, {connections:,}"),
-        ("quiet p50, p99", f"{_p(quiet, 0.5) * 1e3:.1f}, {_p(quiet, 0.99) * 1e3:.1f} ms"),
-        ("flooded p50, p99", f"{_p(flooded, 0.5) * 1e3:.1f}, {_p(flooded, 0.99) * 1e3:.1f} ms"),
-        (f"p99, times quiet (goal {MOST_TIMES:g})", f"{times:.2f}"),
-        ("moves answered, quiet and flooded", f"{len(quiet):,}, {len(flooded):,}"),
+        ("no attacker: p50, p99", f"{alone.part(0.5):.1f}, {alone.part(0.99):.1f} ms"),
+        ("quiet: p50, p99", f"{quiet.part(0.5):.1f}, {quiet.part(0.99):.1f} ms"),
+        ("flooded: p50, p99", f"{flooded.part(0.5):.1f}, {flooded.part(0.99):.1f} ms"),
+        (f"p99, times quiet (goal {MOST_TIMES:g})", f"{times(quiet, flooded):.2f}"),
         (
-            "hostile connections opened, closed",
-            f"{counts['opened']:,}, {counts.get('closed', 0):,}",
+            "moves answered, quiet and flooded",
+            f"{len(quiet.waits_s):,}, {len(flooded.waits_s):,}",
         ),
-        ("hostile connections open at a round's end", f"{counts['open'] / ROUNDS:,.0f}"),
         (
-            "memory before, during, after, MiB",
-            ", ".join(f"{look.memory_kib / 1024:.0f}" for look in (before, during, after)),
+            "frames a second, quiet and flooded",
+            f"{quiet.frames / quiet.seconds:,.0f}, {flooded.frames / flooded.seconds:,.0f}",
         ),
-        ("of a core while flooded", f"{cpu_s / seconds:.0%}"),
+        (
+            "connections opened, closed by the engine",
+            f"{flooded.counts['opened']:,}, {flooded.counts.get('closed', 0):,}",
+        ),
+        ("connections open at a round's end", f"{flooded.counts['open'] / ROUNDS:,.0f}"),
+        (
+            "memory before, after each flood, MiB",
+            ", ".join(f"{look.memory_kib / 1024:.0f}" for look in memory),
+        ),
+        (
+            "engine's cores, alone, quiet, flooded",
+            f"{alone.cores:.2f}, {quiet.cores:.2f}, {flooded.cores:.2f}",
+        ),
+        (
+            "attacker's cores, quiet, flooded",
+            f"{quiet.attacker_cpu_s / quiet.seconds:.2f},"
+            f" {flooded.attacker_cpu_s / flooded.seconds:.2f}",
+        ),
     ]
 
 
-async def _play(tables: list[Table], seconds: float) -> list[float]:
-    """Play them all for a while; how long each answer took."""
-    until = time.monotonic() + seconds
-    for table in tables:
-        table.waits_s.clear()
-    delays = [PACE_S * number / len(tables) for number in range(len(tables))]
-    pairs = zip(tables, delays, strict=True)
-    await asyncio.gather(*(table.play(until, delay) for table, delay in pairs))
-    return [wait for table in tables for wait in table.waits_s]
+def times(quiet: Rounds, flooded: Rounds) -> float:
+    """How many times the quiet p99 the flooded one is."""
+    return flooded.part(0.99) / quiet.part(0.99)
 
 
-def _p(waits_s: list[float], part: float) -> float:
-    return sorted(waits_s)[min(len(waits_s) - 1, int(len(waits_s) * part))]
+async def measure_kinds(games: int, connections: int, seconds: float, kinds: Sequence[str]) -> None:
+    """Print a line for each kind of attacker: as many as there are of it among `connections`."""
+    print(f"{'kind':12}{'frames/s':>10}{'open':>6}{'cores':>7}{'p50':>8}{'p99':>9}{'times':>8}")
+    with tempfile.TemporaryDirectory() as name:
+        async with (
+            ObservedEngine(Path(name)) as engine,
+            Tables(engine, games) as tables,
+        ):
+            await tables.play(seconds)
+            for kind in kinds:
+                share = connections * MIXED.count(kind) // len(MIXED)
+                attacked = Attacked(engine, tables, share)
+                quiet, flooded = Rounds(), Rounds()
+                await attacked.round(quiet, seconds, (kind,), sink=True)
+                await attacked.round(flooded, seconds, (kind,), sink=False)
+                print(
+                    f"{kind:12}{flooded.frames / flooded.seconds:10,.0f}"
+                    f"{flooded.counts['open']:6,}"
+                    f"{flooded.cores - quiet.cores:7.2f}"
+                    f"{flooded.part(0.5):8.1f}{flooded.part(0.99):9.1f}"
+                    f"{times(quiet, flooded):8.2f}",
+                    flush=True,
+                )
 
 
 def run(*, quick: bool) -> None:
     """Measure, and print the lines."""
     plan = (20, 200, 5.0) if quick else (GAMES, CONNECTIONS, SECONDS)
     for name, value in asyncio.run(measure(*plan)):
-        print(f"{'flood: ' + name:44}{value:>24}", flush=True)
+        print(f"{'flood: ' + name:48}{value:>24}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a fifth of the games")
-    run(quick=parser.parse_args().quick)
+    parser.add_argument("--by-kind", nargs="*", help="each kind of attacker by itself, or some")
+    chosen = parser.parse_args()
+    if chosen.by_kind is None:
+        run(quick=chosen.quick)
+    else:
+        names = chosen.by_kind or list(TALKS)
+        asyncio.run(measure_kinds(GAMES, CONNECTIONS, SECONDS / 6, names))

@@ -127,6 +127,10 @@ PLANTED: Final[dict[str, tuple[checks.Check, Plant]]] = {
         lambda docs: config(docs).update(OPOLYX_ENGINE_GRACE_SECONDS="60"),
     ),
     "no preStop": (checks.ends_in_time, lambda docs: container(docs).pop("lifecycle")),
+    "connections of the edge that are closed": (
+        checks.shared_connections_stay_open,
+        lambda docs: config(docs).pop("OPOLYX_ENGINE_REFUSED_CALLS_PER_SECOND"),
+    ),
     "a variable that is no setting": (
         checks.settings_are_real,
         lambda docs: config(docs).update(OPOLYX_ENGINE_GRACE="20"),

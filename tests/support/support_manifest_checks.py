@@ -198,6 +198,16 @@ def ends_in_time(documents: list[Manifest]) -> list[str]:
     return problems
 
 
+def shared_connections_stay_open(documents: list[Manifest]) -> list[str]:
+    """No service closes a connection for the calls on it: those of the edge are many clients'."""
+    problems = []
+    for workload in workloads(documents):
+        name = f"OPOLYX_{workload.name.upper()}_REFUSED_CALLS_PER_SECOND"
+        if workload.name in SERVICES and environment(documents, workload).get(name) != "0":
+            problems.append(f"{workload.where}: {name} isn't 0, so one client cuts off others")
+    return problems
+
+
 def settings_are_real(documents: list[Manifest]) -> list[str]:
     """Every variable is a setting of the service that gets it, and fits the pod around it."""
     problems: list[str] = []
@@ -334,6 +344,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     is_probed,
     ends_in_time,
     settings_are_real,
+    shared_connections_stay_open,
     references_exist,
     selectors_match,
     survives_a_drain,

@@ -27,6 +27,7 @@ from opolyx_servicekit import tracing
 from opolyx_servicekit.access import AccessTable, Principal, is_infrastructure, set_principal
 from opolyx_servicekit.call_budget import CallBudget
 from opolyx_servicekit.errors import InvalidArgument, RequestLate, ServiceError, Unavailable
+from opolyx_servicekit.refused_calls import RefusedCalls
 from opolyx_servicekit.rpc_metrics import MethodMetrics, RpcMetrics
 from opolyx_servicekit.streams import was_cancelled
 
@@ -55,6 +56,7 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
         budget: CallBudget | None = None,
         request_seconds: float = 10.0,
         admit_peer: Callable[[Principal, Any], None] | None = None,
+        refused: RefusedCalls | None = None,
     ) -> None:
         """Guard a server.
 
@@ -64,26 +66,39 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
             budget: how many calls an account may make; any number if absent.
             request_seconds: how long the one request of a call may take to come.
             admit_peer: raises if the caller's connection, told by gRPC's context, is none for it.
+            refused: told of calls that are refused; nobody if absent.
         """
-        self._rules = _Rules(access, budget or CallBudget(0, 0), request_seconds, admit_peer)
+        self._rules = _Rules(
+            access,
+            budget or CallBudget(0, 0),
+            request_seconds,
+            admit_peer,
+            refused or RefusedCalls(0, 1),
+        )
         self._metrics = metrics
         self._wrapped: dict[str, tuple[Any, Any]] = {}
+        self._unknown: Any = grpc.stream_unary_rpc_method_handler(self._refuse_unknown)
 
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
-        """The method's handler, wrapped; None if there is no such method (UNIMPLEMENTED)."""
+        """The method's handler, wrapped; one that says so if there is no such method."""
         handler = await continuation(handler_call_details)
         if handler is None:
-            return None
+            return self._unknown
         method = handler_call_details.method
         known = self._wrapped.get(method)
         if known is None or known[0] is not handler:
             known = handler, self._wrap(method, handler)
             self._wrapped[method] = known
         return known[1]
+
+    async def _refuse_unknown(self, _: Any, context: Any) -> None:
+        code = grpc.StatusCode.UNIMPLEMENTED
+        self._rules.refused.note(context, code)
+        await context.abort(code, "there is no such method")
 
     def _wrap(self, method: str, handler: Any) -> Any:
         metrics = self._metrics.of_method(
@@ -126,6 +141,7 @@ class _Rules:
     budget: CallBudget
     request_seconds: float
     admit_peer: Callable[[Principal, Any], None] | None
+    refused: RefusedCalls
 
 
 class _Guard:
@@ -157,9 +173,9 @@ class _Guard:
         code = grpc.StatusCode.OK
         principal: Principal | None = None
         message: Any = None
+        counted = RpcContext(context, parse, self._metrics)
         try:
             principal = self._admit(context)
-            counted = RpcContext(context, parse, self._metrics)
             message = _Requests(counted) if request_streaming else await self._only(counted)
             response = await serve(message, counted)
             code = _code_of(context, grpc.StatusCode.OK)
@@ -169,6 +185,8 @@ class _Guard:
         except asyncio.CancelledError:
             code = _code_of_cancelled(context)
             if was_cancelled():
+                if not counted.heard:
+                    self._rules.refused.note_silent(context)
                 raise
             # A handler let another task's cancellation escape: gRPC would never answer.
             _log.warning("rpc_lost", method=self._method)
@@ -177,12 +195,14 @@ class _Guard:
             await _abort(context, lost.to_status(self._domain))
         except grpc.aio.AbortError:
             code = _code_of(context, grpc.StatusCode.UNKNOWN)
+            self._rules.refused.note(context, code)
             raise
         except grpc.aio.BaseError:  # the peer is gone, or the server stopped
             code = grpc.StatusCode.CANCELLED
             raise
         except ServiceError as error:
             code = error.code
+            self._rules.refused.note(context, code)
             if not self._quiet:
                 _log.debug("rpc_refused", code=code.name, reason=error.reason, error=str(error))
             await _abort(context, error.to_status(self._domain))
@@ -229,10 +249,12 @@ class _Guard:
 class RpcContext:
     """The servicer context that handlers get: gRPC's own, with messages parsed and counted."""
 
-    __slots__ = ("_context", "_metrics", "_parse")
+    __slots__ = ("_context", "_metrics", "_parse", "heard")
 
     def __init__(self, context: Any, parse: _Parse, metrics: MethodMetrics) -> None:
         """Wrap `context`."""
+        self.heard = False
+        """Whether the caller has said anything."""
         self._context = context
         self._parse = parse
         self._metrics = metrics
@@ -254,6 +276,7 @@ class RpcContext:
 
     def parsed(self, raw: bytes) -> Any:
         """The message in `raw`; raises InvalidArgument."""
+        self.heard = True
         self._metrics.received.inc()
         try:
             return self._parse(raw)

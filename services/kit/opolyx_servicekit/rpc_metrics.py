@@ -70,6 +70,12 @@ class RpcMetrics:
             buckets=_LAGS,
         )
         """Of the process's event loop."""
+        self.connections_closed = Counter(
+            "opolyx_connections_closed",
+            "Connections closed because call after call on them was refused.",
+            registry=self.registry,
+        )
+        """By this process."""
 
     def expect(self, service_names: Iterable[str]) -> None:
         """Show the methods of these services from the start, with all their codes, at 0.

@@ -24,6 +24,7 @@ from opolyx_servicekit.garbage import collect_seldom
 from opolyx_servicekit.interceptor import ServerInterceptor
 from opolyx_servicekit.loop_lag import LoopLag
 from opolyx_servicekit.probes import Probes
+from opolyx_servicekit.refused_calls import RefusedCalls
 from opolyx_servicekit.rpc_metrics import RpcMetrics
 from opolyx_servicekit.settings import ServiceSettings
 from opolyx_servicekit.tasks import TaskOwner
@@ -86,6 +87,11 @@ class ServiceServer:
         """The metrics; services register their own with `metrics.registry`."""
         self.gate: Callable[[str], None] = _open
         """Told the full name of each method that is called; raises if it isn't served here now."""
+        self._refused = RefusedCalls(
+            settings.refused_calls_per_second,
+            settings.refused_call_burst,
+            on_closed=self.metrics.connections_closed.inc,
+        )
         self._on_drain = on_drain
         self._server: grpc.aio.Server | None = None
         self._probe_server: grpc.aio.Server | None = None
@@ -134,6 +140,7 @@ class ServiceServer:
             budget=self._budget,
             request_seconds=self._settings.request_seconds,
             admit_peer=must_be_certified if certified else None,
+            refused=self._refused,
         )
         self._server = grpc.aio.server(
             interceptors=[interceptor], options=server_options(self._settings)
@@ -145,6 +152,7 @@ class ServiceServer:
             names = (*self._names, health.SERVICE_NAME, reflection.SERVICE_NAME)
             reflection.enable_server_reflection(names, self._server)
         self._port, self._service_port = bind(self._server, self._settings)
+        self._refused.ports = (self._port, self._service_port)
         await self._start_probe_server(self._probes)
         self._start_metrics_server()
         self._tasks.start(LoopLag(self.metrics.loop_lag).run(), name="loop_lag")
@@ -245,6 +253,7 @@ class ServiceServer:
 
     async def _stop_side_servers(self) -> None:
         await self._tasks.close()
+        await self._refused.aclose()
         if self._probe_server is not None:
             await self._probe_server.stop(0)
         if self._metrics_server is not None:

@@ -86,6 +86,14 @@ class ServiceSettings(BaseSettings):
     call_burst: int = Field(default=2_000, ge=1)
     """Single calls that one account may make at once, before the average counts."""
 
+    refused_calls_per_second: int = Field(default=5, ge=0)
+    """Calls a second of one connection that may be refused on average before it is closed; 0 for any
+    number, behind a proxy, whose connections are many clients'. An engine with a `replica_address` has
+    0, as other replicas send clients' calls on."""
+
+    refused_call_burst: int = Field(default=100, ge=1)
+    """Calls of one connection that may be refused at once, before the average counts."""
+
     request_seconds: float = Field(default=10.0, gt=0)
     """How long the request of a call may take to come once the call was opened, seconds."""
 

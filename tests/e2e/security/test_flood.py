@@ -11,19 +11,18 @@ import grpc
 import pytest
 
 from support_engine import ROLL, Caller, Engine, awaited, people, running_engine
-from support_flood import (
+from support_flood import Flood
+from support_flood_talks import PATHS
+from support_http2 import (
     DATA,
     END_HEADERS,
     END_STREAM,
     HEADERS,
-    PATHS,
     PREFACE,
-    RST_STREAM,
     SETTINGS,
-    Flood,
-    flood,
     frame,
     headers,
+    reset,
 )
 from support_matchmaker import eventually
 
@@ -104,16 +103,17 @@ async def test_connections_past_the_limit_are_closed_and_players_play_on(tmp_pat
 
 
 async def test_a_flood_of_calls_is_held_off_while_a_player_plays(tmp_path: Path) -> None:
-    async with running_engine(tmp_path, most_pending_calls=50) as engine:
+    limits: dict[str, Any] = {"most_pending_calls": 50, "refused_calls_per_second": 0}
+    async with running_engine(tmp_path, **limits) as engine:
         game_id = await engine.new_game(people(2))
         stream = await (await engine.caller("p_0")).play(game_id)
         decision = awaited((await stream.next("snapshot")).decisions)
         mover: Caller = await engine.caller(f"p_{decision.seat}")
         moving = await mover.play(game_id)
         await moving.next("snapshot")
-        attack = Flood(engine.port, 20, (flood,))
+        attack = Flood(engine.port, 20, ("no token", "resets", "pings", "settings"))
         running = asyncio.create_task(attack.run())
-        await eventually(lambda: attack.counts["bytes"] > 20_000)
+        await eventually(lambda: attack.counts["bytes"] > 20_000, 20)
 
         await moving.command(game_id, "c", decision.decision_id, **ROLL)
         assert (await moving.result("c")).HasField("accepted")
@@ -137,7 +137,7 @@ async def plays_at_all(engine: Engine, game_id: str) -> None:
 
 
 async def test_thousands_of_calls_that_are_reset_at_once_leave_nothing(tmp_path: Path) -> None:
-    async with running_engine(tmp_path) as engine:
+    async with running_engine(tmp_path, refused_calls_per_second=0) as engine:
         game_id = await engine.new_game(people(2))
         luck = random.Random(3)
         async with connected(engine) as (_, writer):
@@ -145,7 +145,69 @@ async def test_thousands_of_calls_that_are_reset_at_once_leave_nothing(tmp_path:
             for stream in range(1, 6_000, 2):
                 opened = headers(luck.choice(PATHS))
                 writer.write(frame(HEADERS, END_HEADERS | END_STREAM, stream, opened))
-                writer.write(frame(RST_STREAM, 0, stream, bytes(4)))
+                writer.write(reset(stream))
             await writer.drain()
             await plays(engine, game_id)
         await eventually(lambda: not len(engine.service.streams), 10)
+
+
+def calls(count: int, path: str, **metadata: str) -> bytes:
+    """So many calls, without a message."""
+    block, ended = headers(path, **metadata), END_HEADERS | END_STREAM
+    return b"".join(frame(HEADERS, ended, 2 * number + 1, block) for number in range(count))
+
+
+@pytest.mark.parametrize("path", PATHS[:2] + PATHS[3:])
+async def test_who_is_refused_again_and_again_is_cut_off_and_others_play_on(
+    tmp_path: Path, path: str
+) -> None:
+    async with running_engine(tmp_path, refused_call_burst=20) as engine:
+        game_id = await engine.new_game(people(2))
+        player = await engine.caller("p_0")
+        stream = await player.play(game_id)
+        await stream.next("snapshot")
+        async with connected(engine) as (reader, writer):
+            writer.write(BEGIN + calls(20, path))
+            assert b"" != await reader.read(1_000)
+            writer.write(calls(60, path)[len(calls(20, path)) :])
+            assert await cut_off(reader)
+        async with connected(engine) as (reader, writer):
+            writer.write(BEGIN + calls(1, path))
+            assert await cut_off(reader), "the address is known now"
+
+        await plays(engine, game_id)
+        await stream.next("update")
+        assert 2 == engine.server.metrics.connections_closed._value.get()
+
+
+async def test_who_opens_streams_and_leaves_them_unused_is_cut_off(tmp_path: Path) -> None:
+    async with running_engine(tmp_path, refused_call_burst=20) as engine:
+        game_id = await engine.new_game(people(2))
+        channel = await engine.channel(**{"grpc.use_local_subchannel_pool": 1})
+        hostile = Caller(channel, engine.token("p_9"))
+        closed, streams = engine.server.metrics.connections_closed, engine.service.streams
+        opened = 0
+        while not closed._value.get():
+            opened += 1
+            stream = await hostile.play()
+            await eventually(lambda: len(streams) > 0 or closed._value.get() > 0)
+            stream.call.cancel()
+            await eventually(lambda: len(streams) == 0)
+        assert 20 < opened
+        await eventually(lambda: closed._value.get() == 1)
+        await plays(engine, game_id)
+
+
+async def test_behind_a_proxy_nobody_is_cut_off_for_others(tmp_path: Path) -> None:
+    async with running_engine(tmp_path, refused_calls_per_second=0) as engine:
+        channel = await engine.channel()
+        stranger, player = Caller(channel, "no token"), Caller(channel, engine.token("p_0"))
+        game_id = await engine.new_game(people(2))
+        stream = await player.play(game_id)
+        await stream.next("snapshot")
+        for _ in range(150):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await stranger.game(game_id)
+            assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert [] == [frame.WhichOneof("kind") for frame in await stream.drained()][2:]
+        assert 0 == engine.server.metrics.connections_closed._value.get()

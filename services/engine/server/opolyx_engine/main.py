@@ -40,6 +40,8 @@ async def serve(settings: EngineSettings, stop: asyncio.Event) -> None:
     Raises:
         ValueError: no keys are set to check tokens with, or no token for the identity service.
     """
+    if settings.replica_address:  # connections of other replicas are many clients'
+        settings = settings.model_copy(update={"refused_calls_per_second": 0})
     revoked = RevokedTokens()
     verifier = verifier_of(settings, roles=TOKEN_ROLES, is_revoked=revoked.is_revoked)
     metrics = RpcMetrics()

@@ -1,0 +1,116 @@
+"""Who has call after call refused: the connection is closed.
+
+To refuse a call costs nearly as much as to serve one, and gRPC leaves it to the caller to stop. So
+each connection has a budget of calls that are refused, or that their caller cancels before it has said
+anything; past it the connection is closed. From an address of which one was closed, others have a
+small part of the budget for a while, and are closed at the first call that nobody could think to
+be good, such as one without a token. Who calls as it should isn't concerned, whatever its address.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import grpc
+import structlog
+
+from opolyx_servicekit.connections import close_connections, host_of
+from opolyx_servicekit.rates import Buckets
+from opolyx_servicekit.tasks import TaskOwner
+
+_log = structlog.get_logger(__name__)
+
+_SENSELESS: Final = frozenset({grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.UNIMPLEMENTED})
+_REFUSED: Final = _SENSELESS | {
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+_GATHER_S: Final = 0.1  # so that many are closed at once; the refusal is on its way meanwhile
+_MOST_HOSTS: Final = 10_000
+_KNOWN_S: Final = 60.0
+_STRICTER: Final = 20
+_MOST_LOGGED: Final = 5
+
+
+class RefusedCalls:
+    """The budgets of connections, and of addresses that used one up."""
+
+    def __init__(
+        self,
+        per_second: int,
+        burst: int,
+        *,
+        on_closed: Callable[[int], object] = int,
+        close: Callable[[Collection[str], Collection[int]], int] = close_connections,
+        gather_seconds: float = _GATHER_S,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Count nothing yet.
+
+        Args:
+            per_second: calls of one connection that may be refused, on average; 0 for any number.
+            burst: the same at once.
+            on_closed: told how many connections were closed.
+            close: closes the connections of some peers to some ports; how many there were.
+            gather_seconds: how long to wait for further ones before some are closed.
+            monotonic: the time, seconds.
+        """
+        self._gather_seconds = gather_seconds
+        self._buckets = Buckets(per_second, burst) if per_second else None
+        self._strict = Buckets(per_second, max(1, burst // _STRICTER))
+        self._on_closed = on_closed
+        self._close = close
+        self._monotonic = monotonic
+        self._tasks = TaskOwner("refused calls")
+        self._known: OrderedDict[str, float] = OrderedDict()
+        self._closing: set[str] = set()
+        self.ports: tuple[int, ...] = ()
+        """Ports of the server; connections to others are none of its clients'."""
+
+    def note(self, context: Any, code: grpc.StatusCode) -> None:
+        """Count a call that ends with `code`, if it is one that was refused."""
+        if code in _REFUSED:
+            self._count(context, senseless=code in _SENSELESS)
+
+    def note_silent(self, context: Any) -> None:
+        """Count a call that was cancelled before its caller had said anything."""
+        self._count(context, senseless=False)
+
+    def _count(self, context: Any, *, senseless: bool) -> None:
+        if self._buckets is None:
+            return
+        peer = str(context.peer())
+        if peer in self._closing:
+            return
+        host, now_s = host_of(peer), self._monotonic()
+        if now_s < self._known.get(host, 0.0):
+            over = senseless or self._strict.wait_ms(peer, int(now_s * 1000)) > 0
+        else:
+            over = self._buckets.wait_ms(peer, int(now_s * 1000)) > 0
+        if over and host:
+            self._close_soon(peer, host, now_s)
+
+    async def aclose(self) -> None:
+        """Close no more connections."""
+        await self._tasks.close()
+
+    def _close_soon(self, peer: str, host: str, now_s: float) -> None:
+        self._known[host] = now_s + _KNOWN_S
+        self._known.move_to_end(host)
+        if len(self._known) > _MOST_HOSTS:
+            self._known.popitem(last=False)
+        if not self._closing:
+            self._tasks.start(self._close_gathered(), name="close")
+        self._closing.add(peer)
+
+    async def _close_gathered(self) -> None:
+        await asyncio.sleep(self._gather_seconds)
+        peers, self._closing = self._closing, set()
+        closed = await asyncio.to_thread(self._close, peers, self.ports)
+        self._on_closed(closed)
+        hosts = sorted({host_of(peer) for peer in peers})
+        _log.info("connections_closed", count=closed, hosts=hosts[:_MOST_LOGGED])

@@ -14,8 +14,9 @@ from opolyx.engine.v1 import decision_pb2, refusal_pb2
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_servicekit.wall_clock import ManualClock
 from support_engine import ROLL, START_MS, Caller, Engine, Stream, awaited, people, running_engine
+from support_matchmaker import eventually
 
-OPENS, ATTACHES, COMMANDS = 30, 40, 5
+OPENS, ATTACHES, COMMANDS, BURST = 30, 40, 5, 5
 
 
 @dataclass
@@ -59,10 +60,15 @@ async def open_and_leave(caller: Caller, game_id: str) -> None:
     stream.call.cancel()
 
 
+async def read_all(stream: Stream) -> None:
+    while await stream.call.read() is not grpc.aio.EOF:
+        pass
+
+
 async def refused_stream(stream: Stream) -> tuple[grpc.StatusCode, str, str, int]:
-    """Code, reason, limit and wait of a stream that isn't taken."""
+    """Code, reason, limit and wait of a stream that isn't taken, or no longer."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await stream.call.read()
+        await read_all(stream)
     status: Any = rpc_status.from_call(caught.value)  # type: ignore[arg-type]
     info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
     assert status.details[0].Unpack(info)
@@ -147,6 +153,38 @@ async def kinds_of_attach(caller: Caller, game_id: str, after_seq: int) -> list[
         kinds.append(str((await stream.frame()).WhichOneof("kind")))
     stream.call.cancel()
     return kinds[:-1]
+
+
+async def test_a_flood_of_refused_commands_is_read_ever_more_slowly_and_then_not_at_all(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock(START_MS)
+    limits: dict[str, Any] = {"refused_commands_per_second": 1, "refused_command_burst": BURST}
+    async with running_engine(tmp_path, clock=clock, **limits) as engine:
+        game_id = await engine.new_game(people(2))
+        flooder = await engine.caller("p_flooder")
+        stream = await flooder.play()
+        for number in range(100):
+            await stream.command(game_id, f"c{number}", "d0", **ROLL)
+        metrics = engine.service.metrics
+        refused = metrics.refusals.labels("spectator")._value
+        held = metrics.limited.labels("refused_commands")._value
+        for times, hold_ms in enumerate((50, 100, 200, 400, 800, 1_600, 3_200, 6_400), 1):
+            await eventually(lambda times=times: held.get() == times)  # type: ignore[misc]
+            before = refused.get()
+            await (await engine.caller("p_0")).game(game_id)  # others are served meanwhile
+            assert before == refused.get()
+            await clock.advance(hold_ms)
+        assert BURST < refused.get() < 30
+
+        ended = await refused_stream(stream)
+        assert (grpc.StatusCode.RESOURCE_EXHAUSTED, "refused_commands_per_second") == ended[::2]
+        assert "refused_commands_per_second" == (await refused_stream(await flooder.play()))[2]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await flooder.submit(game_id, "c", "d0", **ROLL)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        await clock.advance(ended[3])
+        await (await flooder.play()).drained()
 
 
 async def test_commands_are_counted_by_seat_and_not_by_address(table: Table) -> None:

@@ -231,7 +231,7 @@ class EngineMetrics:
             (self.games_ended, LIVES),
             (self.retries, RETRY_REASONS),
             (self.slow_readers, ("snapshot", "ended")),
-            (self.limited, ("streams", "attaches", "missed_updates")),
+            (self.limited, ("streams", "attaches", "missed_updates", "refused_commands")),
             (self.streams_cut, ("token_revoked", "token_expired")),
             (self.watchdog_violations, INVARIANTS),
             (self.forwards, FORWARD_RESULTS),

@@ -162,7 +162,9 @@ class EngineService:
             self.channels, settings, self._clock, self.metrics, self.membership
         )
         others = OtherRequests(settings, self.metrics, self._clock)
-        entrance = CountedEntrance(self.registry, self._clock, self.metrics, others)
+        entrance = CountedEntrance(
+            self.registry, self._clock, self.metrics, others, self.streams.patience
+        )
         self._engine = EngineServicer(
             entrance,
             PlayStreams(

@@ -14,6 +14,7 @@ from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.registry import Registry
 from opolyx_engine.rpc.commands import CommandEntrance
 from opolyx_engine.rpc.convert_answers import answer_to_proto
+from opolyx_engine.rpc.patience import Patience
 from opolyx_engine.settings import EngineSettings
 from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.access import Principal
@@ -61,11 +62,17 @@ class CountedEntrance(CommandEntrance):
     """Takes commands; those that no game counts, it counts itself, before the store is asked."""
 
     def __init__(
-        self, registry: Registry, clock: Clock, metrics: EngineMetrics, others: OtherRequests
+        self,
+        registry: Registry,
+        clock: Clock,
+        metrics: EngineMetrics,
+        others: OtherRequests,
+        patience: Patience,
     ) -> None:
         """Find games in `registry`."""
         super().__init__(registry, clock, metrics)
         self._games = registry
+        self._patience = patience
         self._others = others
 
     async def submit(
@@ -86,9 +93,12 @@ class CountedEntrance(CommandEntrance):
 
     async def submit_and_wait(self, message: pb.Command, principal: Principal) -> pb.CommandResult:
         """See `CommandEntrance.submit_and_wait`; also raises ResourceExhausted."""
+        self._patience.admit_command(principal)
         if self._games.find_running(message.game_id) is None:
             self._others.admit(principal)
-        return await super().submit_and_wait(message, principal)
+        result = await super().submit_and_wait(message, principal)
+        self._patience.note(principal, result)
+        return result
 
     def _is_counted_by_its_game(self, game_id: str, principal: Principal) -> bool:
         game = self._games.find_running(game_id)

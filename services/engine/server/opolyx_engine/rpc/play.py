@@ -100,6 +100,7 @@ class _PlayStream:
             async for request in requests:
                 await self._take(request)
                 await self._wait_answered(self._owner.settings.most_stream_commands)
+                await self._owner.streams.patience.hold(self._principal)
             await self._wait_answered(0)
             self._outbox.end()
         except ServiceError as error:
@@ -153,6 +154,7 @@ class _PlayStream:
         return not self._goes_no_further and bool(error.replica.address)
 
     def _answered(self, game_id: str, result: pb.CommandResult) -> None:
+        self._owner.streams.patience.note(self._principal, result)
         self._outbox.put(result_frame(game_id, result))
         self._count_answered(1)
 

@@ -14,6 +14,7 @@ from opolyx_engine.errors import draining, too_many, too_often
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.outbox import Outbox
 from opolyx_engine.rpc.frames import draining_frame
+from opolyx_engine.rpc.patience import Patience
 from opolyx_engine.settings import EngineSettings
 from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import Unauthenticated
@@ -51,6 +52,8 @@ class Streams:
         self._opens = Buckets(settings.streams_per_second, settings.stream_burst)
         self._attaches = Buckets(settings.attaches_per_second, settings.attach_burst)
         self._missed = Buckets(settings.missed_updates_per_second, settings.missed_update_burst)
+        self.patience = Patience(settings, metrics, clock)
+        """With accounts whose commands are refused."""
 
     def __len__(self) -> int:
         """How many streams are open."""
@@ -65,10 +68,12 @@ class Streams:
 
         Raises:
             Unavailable: the engine drains.
-            ResourceExhausted: the account has as many streams as it may, or opens too many.
+            ResourceExhausted: the account has as many streams as it may, opens too many, or is
+                shut out.
         """
         if self._draining:
             raise draining(self._settings.drain_retry_ms)
+        self.patience.admit(principal)
         if wait_ms := self._opens.wait_ms(principal.subject, self._clock.now_ms()):
             self._metrics.limited.labels("streams").inc()
             raise too_often("streams", self._settings.streams_per_second, wait_ms)

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from opolyx_servicekit.errors import StoreUnavailable
-from opolyx_servicekit.redis_link import RedisLink, Script, Value
+from opolyx_servicekit.redis_job import Script, Value
+from opolyx_servicekit.redis_link import RedisLink
 
 
 class DyingLink:

@@ -15,7 +15,8 @@ from opolyx_progression.store.base import Store
 from opolyx_progression.store.redis import RedisStore
 from opolyx_progression.store.redis_forms import player_key
 from opolyx_servicekit.errors import ServiceError, StoreBusy
-from opolyx_servicekit.redis_link import RedisLink, Script, Value
+from opolyx_servicekit.redis_job import Script, Value
+from opolyx_servicekit.redis_link import RedisLink
 from opolyx_servicekit.streams import BackOff
 from opolyx_servicekit.wall_clock import SystemClock
 from support_history import PLAYERS, deliveries

@@ -13,7 +13,8 @@ from structlog.testing import capture_logs
 
 from opolyx_servicekit.errors import ServiceError, StoreBusy, StoreUnavailable
 from opolyx_servicekit.redis_client import durability_faults
-from opolyx_servicekit.redis_link import RedisLink, Script
+from opolyx_servicekit.redis_job import Script
+from opolyx_servicekit.redis_link import RedisLink
 from support_redis import (
     Cluster,
     RedisServer,

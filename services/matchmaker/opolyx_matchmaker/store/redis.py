@@ -29,7 +29,8 @@ from opolyx_matchmaker.store.redis_lease import RedisLease
 from opolyx_matchmaker.store.redis_rooms import MOST_TRIES, RedisRooms, contended
 from opolyx_matchmaker.store.redis_scripts import FORGET_ROOM, MARK_CHECKED, TAKE_FACTS
 from opolyx_matchmaker.store.rows import read_room_text, room_text
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _PAGE: Final = 200
 

@@ -7,7 +7,7 @@ from opolyx_matchmaker.room import Room, RoomState
 from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
 from opolyx_matchmaker.store.base import Placement
 from opolyx_matchmaker.store.redis_keys import listing
-from opolyx_servicekit.redis_link import Value
+from opolyx_servicekit.redis_job import Value
 
 _PHASES: Final = {RoomState.OPEN: 1, RoomState.STARTING: 2, RoomState.STARTED: 3}
 _ENDED_PHASE: Final = 4

@@ -14,7 +14,8 @@ from typing import Any, Final
 from opolyx_matchmaker.store.base import LeaseLost
 from opolyx_matchmaker.store.redis_keys import LEASE
 from opolyx_matchmaker.store.redis_scripts import FENCED, HOLD, RELEASE
-from opolyx_servicekit.redis_link import RedisLink, Script, Value
+from opolyx_servicekit.redis_job import Script, Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _NONE: Final = (b"", b"")
 

@@ -33,7 +33,8 @@ from opolyx_matchmaker.store.redis_lease import RedisLease
 from opolyx_matchmaker.store.redis_scripts import CHANGE, CREATE, KEEP_GRANTS
 from opolyx_matchmaker.store.rows import grants_text, read_grants, read_room_text, room_text
 from opolyx_servicekit.errors import StoreBusy
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 MOST_TRIES: Final = 100
 """How often a step is tried that others overtake each time."""

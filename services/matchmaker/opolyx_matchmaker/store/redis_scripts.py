@@ -8,7 +8,7 @@ the random token of the call tells.
 
 from typing import Final
 
-from opolyx_servicekit.redis_link import Script
+from opolyx_servicekit.redis_job import Script
 
 FENCED: Final = b"FENCED"
 """What a script says that wrote nothing, because the lease is another's."""

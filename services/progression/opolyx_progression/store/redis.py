@@ -32,7 +32,8 @@ from opolyx_progression.store.redis_forms import DEAD_LETTERS, STATE, done_key, 
 from opolyx_progression.store.redis_ledger import Batch, Command, Loaded, keys_of
 from opolyx_progression.store.redis_scripts import CHANGE
 from opolyx_servicekit.errors import StoreBusy
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _MOST_ATTEMPTS: Final = 50
 _REMEMBERED_S: Final = 60  # far longer than an answer that got lost is asked for again

@@ -37,7 +37,7 @@ from opolyx_progression.store.redis_forms import (
     settled_key,
     voided_game,
 )
-from opolyx_servicekit.redis_link import Value
+from opolyx_servicekit.redis_job import Value
 
 Command: TypeAlias = tuple[Value, ...]
 """A command of Redis; see `keys_of`."""

@@ -13,7 +13,8 @@ from opolyx_progression.store.redis_forms import (
     dead_letter_key,
 )
 from opolyx_progression.store.redis_ledger import Command
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _PAGE: Final = 1_000
 _MOST_ATTEMPTS: Final = 10

@@ -25,7 +25,8 @@ from opolyx_progression.store.redis_forms import (
     settled_key,
 )
 from opolyx_progression.store.redis_scripts import CARDS_OF
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _PAGE: Final = 1_000
 

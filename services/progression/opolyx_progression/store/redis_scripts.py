@@ -6,7 +6,7 @@ Python, which costs a page of a leaderboard more than all else.
 
 from typing import Final
 
-from opolyx_servicekit.redis_link import Script
+from opolyx_servicekit.redis_job import Script
 
 # Its first write is one that a full Redis refuses: so it is all or nothing. The key of the token
 # tells that this very call was done before, when its answer got lost, whatever was done since.

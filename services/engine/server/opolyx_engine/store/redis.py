@@ -41,7 +41,8 @@ from opolyx_engine.store.redis_scripts import (
     snapshots_key,
 )
 from opolyx_engine.store.redis_upkeep import Upkeep
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 from opolyx_servicekit.tasks import TaskOwner
 
 _PAGE: Final = 500

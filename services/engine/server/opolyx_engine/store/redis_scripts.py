@@ -8,7 +8,7 @@ made out of the games by `redis_upkeep.py`.
 from typing import Final
 
 from opolyx_engine.store.base import RESERVED, RUNNING
-from opolyx_servicekit.redis_link import Script
+from opolyx_servicekit.redis_job import Script
 
 FACT_LOG: Final = "{engine:facts}:log"
 """Stream of the numbered facts; the id of number n is `n-0`."""

@@ -26,7 +26,8 @@ from opolyx_engine.store.redis_scripts import (
     owned_key,
 )
 from opolyx_servicekit.errors import ServiceError
-from opolyx_servicekit.redis_link import RedisLink, Value
+from opolyx_servicekit.redis_job import Value
+from opolyx_servicekit.redis_link import RedisLink
 
 _log = structlog.get_logger(__name__)
 

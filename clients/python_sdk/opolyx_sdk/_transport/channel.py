@@ -7,26 +7,21 @@ a channel of its own. The token travels as metadata of each call and is shown no
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from collections.abc import AsyncGenerator, Callable
+from typing import Final, TypeVar
 
 import grpc
 
 from opolyx.engine.v1 import (
-    allocation_service_pb2_grpc,
     engine_service_pb2,
-    engine_service_pb2_grpc,
-    operations_service_pb2_grpc,
 )
-from opolyx.identity.v1 import identity_service_pb2, identity_service_pb2_grpc
-from opolyx.matchmaker.v1 import matchmaker_service_pb2_grpc
-from opolyx.progression.v1 import progression_service_pb2_grpc
+from opolyx.identity.v1 import identity_service_pb2
 from opolyx_sdk._backoff import Backoff, Outage
 from opolyx_sdk._status import to_error
 from opolyx_sdk._traces import Traces
 from opolyx_sdk._transport.counted import counted
-from opolyx_sdk._transport.plaintext import warn_of_plaintext
+from opolyx_sdk._transport.open_channel import open_channel
+from opolyx_sdk._transport.stubs import StreamMethod, Stubs, UnaryMethod, stubs_on
 from opolyx_sdk._transport.token_keeper import TokenKeeper
 from opolyx_sdk.errors import (
     ConnectionLost,
@@ -39,7 +34,7 @@ from opolyx_sdk.errors import (
     WrongLoop,
     request_error,
 )
-from opolyx_sdk.options import ClientOptions, Tls
+from opolyx_sdk.options import ClientOptions
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -82,46 +77,6 @@ UNREADABLE: Final = Failure("INTERNAL", "the server's answer can't be read")
 """What an answer says that is no message: gRPC gives None for it, and logs why."""
 
 
-class _Unary(Protocol[Q_contra, R_co]):
-    """A unary method of a stub."""
-
-    def __call__(
-        self,
-        request: Q_contra,
-        *,
-        timeout: float | None = None,
-        metadata: tuple[tuple[str, str], ...] | None = None,
-    ) -> Awaitable[R_co]: ...
-
-
-class _Call(Protocol[R_co]):
-    """A server stream under way; None is a response that can't be read."""
-
-    def __aiter__(self) -> AsyncIterator[R_co | None]: ...
-
-    def cancel(self) -> bool: ...
-
-
-class _Streaming(Protocol[Q_contra, R_co]):
-    """A server-streaming method of a stub."""
-
-    def __call__(
-        self, request: Q_contra, *, metadata: tuple[tuple[str, str], ...] | None = None
-    ) -> _Call[R_co]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Stubs:
-    """The services on one channel."""
-
-    engine: engine_service_pb2_grpc.EngineServiceStub
-    identity: identity_service_pb2_grpc.IdentityServiceStub
-    matchmaker: matchmaker_service_pb2_grpc.MatchmakerServiceStub
-    progression: progression_service_pb2_grpc.ProgressionServiceStub
-    operations: operations_service_pb2_grpc.OperationsServiceStub
-    allocation: allocation_service_pb2_grpc.AllocationServiceStub
-
-
 class Transport:
     """Calls to one server with one token."""
 
@@ -156,16 +111,9 @@ class Transport:
             check_loop(self._loop, loop)
             # A channel of a loop that has ended can't be closed; it goes with its loop.
             self._loop = loop
-            self._channel = _open_channel(self.address, self.options)
+            self._channel = open_channel(self.address, self.options)
             channel = counted(self._channel, self.options.metrics)
-            self._stubs = Stubs(
-                engine_service_pb2_grpc.EngineServiceStub(channel),
-                identity_service_pb2_grpc.IdentityServiceStub(channel),
-                matchmaker_service_pb2_grpc.MatchmakerServiceStub(channel),
-                progression_service_pb2_grpc.ProgressionServiceStub(channel),
-                operations_service_pb2_grpc.OperationsServiceStub(channel),
-                allocation_service_pb2_grpc.AllocationServiceStub(channel),
-            )
+            self._stubs = stubs_on(channel)
         return self._stubs
 
     def metadata(self, game_id: str = "") -> tuple[tuple[str, str], ...]:
@@ -194,7 +142,7 @@ class Transport:
 
     async def call(
         self,
-        method: Callable[[Stubs], _Unary[Q, R]],
+        method: Callable[[Stubs], UnaryMethod[Q, R]],
         request: Q,
         *,
         repeatable: bool,
@@ -216,7 +164,7 @@ class Transport:
         return await self._repeat(method, request, repeatable, game_id)
 
     async def stream(
-        self, method: Callable[[Stubs], _Streaming[Q, R]], request: Q, *, game_id: str = ""
+        self, method: Callable[[Stubs], StreamMethod[Q, R]], request: Q, *, game_id: str = ""
     ) -> AsyncGenerator[R | None, None]:
         """The responses of a server stream that is opened again when it is lost.
 
@@ -296,7 +244,11 @@ class Transport:
             await channel.close()
 
     async def _repeat(
-        self, method: Callable[[Stubs], _Unary[Q, R]], request: Q, repeatable: bool, game_id: str
+        self,
+        method: Callable[[Stubs], UnaryMethod[Q, R]],
+        request: Q,
+        repeatable: bool,
+        game_id: str,
     ) -> R:
         """Make the call, and again if it fails as it may not the next time.
 
@@ -392,37 +344,6 @@ def _worth_repeating(error: RequestError, longest_hint_s: float) -> bool:
         return False
     passes = isinstance(error, LimitReached | ServiceUnavailable)
     return passes and (error.retry_after_s or 0) <= longest_hint_s
-
-
-def _open_channel(address: str, options: ClientOptions) -> grpc.aio.Channel:
-    timeout_ms = round(options.keepalive_timeout_s * 1000)
-    settings: tuple[tuple[str, int | str], ...] = (
-        ("grpc.keepalive_time_ms", round(options.keepalive_s * 1000)),
-        ("grpc.keepalive_timeout_ms", timeout_ms),
-        ("grpc.http2.ping_timeout_ms", timeout_ms),  # alone counts while another ping is under way
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
-        ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", round(options.connect_timeout_s * 1000)),
-        ("grpc.max_reconnect_backoff_ms", 2_000),
-        ("grpc.max_receive_message_length", 16 << 20),
-        ("grpc.use_local_subchannel_pool", 1),  # two clients never share a broken connection
-        ("grpc.primary_user_agent", "opolyx-sdk"),
-    )
-    if options.tls is None:
-        warn_of_plaintext(address)
-        return grpc.aio.insecure_channel(address, options=settings)
-    if options.tls.server_name:
-        settings += (("grpc.ssl_target_name_override", options.tls.server_name),)
-    return grpc.aio.secure_channel(address, _credentials(options.tls), options=settings)
-
-
-def _credentials(tls: Tls) -> grpc.ChannelCredentials:
-    return grpc.ssl_channel_credentials(
-        root_certificates=tls.root_certificates,
-        private_key=tls.private_key,
-        certificate_chain=tls.certificate_chain,
-    )
 
 
 class Calls:

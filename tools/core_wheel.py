@@ -20,10 +20,13 @@ CORE: Final = ROOT / "services/engine/rules"
 PACKAGE: Final = "opolyx_rules"
 COMPILED: Final = (
     "actions.py",
+    "chance/fair.py",
+    "chance/recorded.py",
     "engine.py",
     "events.py",
     "ids.py",
     "queries.py",
+    "ruleset.py",
     "state.py",
     "views.py",
     "content/boards.py",
@@ -32,8 +35,8 @@ COMPILED: Final = (
     "phases/*.py",
     "policies/*.py",
 )
-"""What is worth compiling. `chance` stays as it is, because bots derive from its classes, `reasons`
-because mypyc gives no attributes to exceptions; the rest runs once a game."""
+"""What is worth compiling. `chance/source` stays as it is, because others derive from `Chance`, and
+`reasons`, because mypyc gives no attributes to exceptions; the rest runs once a game."""
 
 SETUP: Final = """
 from setuptools import find_packages, setup

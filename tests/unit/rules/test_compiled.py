@@ -29,7 +29,7 @@ def test_every_pattern_of_what_is_compiled_names_modules() -> None:
         assert list(SOURCE.glob(pattern)), pattern
     modules = core_wheel.compiled_modules(core_wheel.CORE)
     assert "opolyx_rules/engine.py" in modules
-    assert not any(name.endswith(("__init__.py", "chance.py", "reasons.py")) for name in modules)
+    assert not any(name.endswith(("__init__.py", "source.py", "reasons.py")) for name in modules)
 
 
 def test_without_a_compiler_the_wheel_is_pure(monkeypatch: pytest.MonkeyPatch) -> None:

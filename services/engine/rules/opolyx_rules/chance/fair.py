@@ -14,6 +14,9 @@ from typing import Final
 from opolyx_rules.chance.source import LABELS
 
 _BLOCK: Final = 32
+_HASHED: Final = 64
+_INNER: Final = bytes([byte ^ 0x36 for byte in range(256)])
+_OUTER: Final = bytes([byte ^ 0x5C for byte in range(256)])
 
 
 def commitment_of(secret: bytes) -> bytes:
@@ -45,15 +48,15 @@ class SeededChance:
         places: Bytes consumed of each stream, in the order of `LABELS`; all 0 at the start.
     """
 
-    __slots__ = ("_blocks", "_key", "_places")
+    __slots__ = ("_blocks", "_inner", "_outer", "_places")
 
     def __init__(self, key: bytes, places: list[int] | None = None) -> None:
-        self._key = key
+        short = key if len(key) <= _HASHED else hashlib.sha256(key).digest()
+        padded = short.ljust(_HASHED, b"\x00")
+        self._inner = padded.translate(_INNER)
+        self._outer = padded.translate(_OUTER)
         self._places = list(places) if places is not None else [0] * len(LABELS)
         self._blocks = [b""] * len(LABELS)
-        for label in range(len(LABELS)):
-            if self._places[label] % _BLOCK:
-                self._blocks[label] = self._block(label, self._places[label] // _BLOCK)
 
     def places(self) -> list[int]:
         """Bytes consumed of each stream: enough, with the key, to go on from here."""
@@ -63,8 +66,9 @@ class SeededChance:
         """See `Chance.draw`; uniform, for `sides` from 1 to 65,536."""
         if sides <= 256:
             bound, offset = 256 - 256 % sides, self._places[label] % _BLOCK
-            if offset:  # most draws: the block is there, and its next byte is not skipped
-                value = self._blocks[label][offset]
+            block = self._blocks[label]
+            if offset and block:  # most draws: the block is there, its next byte is not skipped
+                value = block[offset]
                 if value < bound:
                     self._places[label] += 1
                     return value % sides
@@ -81,11 +85,13 @@ class SeededChance:
     def _byte(self, label: int) -> int:
         place = self._places[label]
         offset = place % _BLOCK
-        if offset == 0:
+        if offset == 0 or not self._blocks[label]:
             self._blocks[label] = self._block(label, place // _BLOCK)
         self._places[label] = place + 1
         return self._blocks[label][offset]
 
     def _block(self, label: int, number: int) -> bytes:
         message = LABELS[label] + b"\x00" + number.to_bytes(8, "big")
-        return hmac.digest(self._key, message, "sha256")
+        # HMAC-SHA256 written out: the library looks its parts up anew, which takes as long again.
+        within = hashlib.sha256(self._inner + message).digest()
+        return hashlib.sha256(self._outer + within).digest()

@@ -24,8 +24,8 @@ class Odds:
     kill: float = 11
     drain: float = 5
     pause: float = 0.6  # it keeps a replica down ten times as long as a kill
-    store: float = 2.5
-    other: float = 1.5
+    store: float = 3.5
+    other: float = 3
 
 
 class Blows:

@@ -44,7 +44,7 @@ class ReplicaPlan:
     games: int = 100
     """Games that run at every blow."""
 
-    minutes: float = 7.0
+    minutes: float = 7.5
     """No further blow after so long."""
 
     engines: int = 3

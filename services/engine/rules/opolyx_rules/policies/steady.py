@@ -4,6 +4,8 @@ It keeps a reserve that grows with the rents on the board, bids up to what a pro
 it, redeems when rich, and declines every trade.
 """
 
+from typing import Final
+
 from opolyx_rules.actions import (
     BID,
     BUILD,
@@ -33,10 +35,12 @@ from opolyx_rules.ids import NOBODY, SQUARES, Seat, Square
 from opolyx_rules.mechanics.building import cheapest_sellable
 from opolyx_rules.mechanics.mortgage import cheapest_mortgageable
 from opolyx_rules.mechanics.rent import base_rent
-from opolyx_rules.queries import are_allies, held_in_group, next_bid, redeem_cost
+from opolyx_rules.queries import are_allies, next_bid, redeem_cost
 from opolyx_rules.state import State
 
 _ORDER = (PAY_DEBT, PAY_OFF_FINANCING, DECLINE_WAGER, STAY_IN_JAIL)
+_SPENDING: Final = frozenset({BUILD, REDEEM, PAY_BAIL})
+_NO_STREETS: Final = tuple(square for square in PROPERTIES if GROUP[square] >= COLOUR_GROUPS)
 
 
 def choose_steadily(state: State, seat: Seat, chance: Chance) -> Action:
@@ -51,7 +55,7 @@ def choose_steadily(state: State, seat: Seat, chance: Chance) -> Action:
     if BUY in kinds or DECLINE_PURCHASE in kinds:
         return _buy_or_decline(state, seat, actions)
     if ROLL in kinds:
-        return _manage_or_roll(state, seat, actions)
+        return _manage_or_roll(state, seat, actions, kinds)
     if DECLARE_BANKRUPTCY in kinds:
         return _first(actions, DECLARE_BANKRUPTCY)
     if MORTGAGE in kinds or SELL_BUILDING in kinds:
@@ -65,11 +69,16 @@ def choose_steadily(state: State, seat: Seat, chance: Chance) -> Action:
 
 def reserve(state: State, seat: Seat) -> int:
     """Cash to keep: half of the highest rent that a rival could charge, at least 500."""
-    highest, level = 1_000, state.level
-    for square in PROPERTIES:
-        # No street without a building takes more than 1,000, a whole group's doubled rent included.
-        if level[square] == 0 and GROUP[square] < COLOUR_GROUPS:
+    # No street without a building takes more than 1,000, a whole group's doubled rent included.
+    highest = 1_000
+    for owner in range(state.seats):
+        if owner == seat or are_allies(state, seat, owner):
             continue
+        for group in state.whole[owner]:
+            for square in GROUPS[group]:
+                if state.level[square]:
+                    highest = max(highest, base_rent(state, square))
+    for square in _NO_STREETS:
         owner = state.owner[square]
         if owner in (NOBODY, seat) or state.mortgaged[square] or are_allies(state, seat, owner):
             continue
@@ -82,12 +91,14 @@ def worth_to(state: State, seat: Seat, square: Square) -> int:
     group = GROUP[square]
     size = len(GROUPS[group])
     price = PRICE[square]
-    if held_in_group(state, seat, group) == size - 1:
+    owners = [state.owner[one] for one in GROUPS[group]]
+    own = owners.count(seat)
+    if own == size - 1:
         return price * 2
     for other in range(state.seats):
-        if other != seat and held_in_group(state, other, group) == size - 1:
+        if other != seat and owners.count(other) == size - 1:
             return price * 3 // 2
-    return price + price * held_in_group(state, seat, group) // size
+    return price + price * own // size
 
 
 def _bid_or_pass(state: State, seat: Seat, actions: list[Action]) -> Action:
@@ -107,7 +118,9 @@ def _buy_or_decline(state: State, seat: Seat, actions: list[Action]) -> Action:
     return _first(actions, DECLINE_PURCHASE)
 
 
-def _manage_or_roll(state: State, seat: Seat, actions: list[Action]) -> Action:
+def _manage_or_roll(state: State, seat: Seat, actions: list[Action], kinds: set[int]) -> Action:
+    if kinds.isdisjoint(_SPENDING):
+        return _first(actions, ROLL)
     spare = state.cash[seat] - reserve(state, seat)
     best: Action | None = None
     for action in actions:

@@ -29,6 +29,11 @@ SEATS: Final = 4
 CHANNELS: Final = 20
 IDLE_SECONDS: Final = 20.0
 _QUICK: Final = 10
+_A_GAME: Final = "memory a game, KiB"
+_A_STREAM: Final = "memory a stream, KiB"
+_IDLE_CPU: Final = "of a core while idle"
+_GAME_GOAL_KIB: Final = 220_000 / 1024
+_IDLE_GOAL: Final = 0.1
 
 
 async def measure(games: int, idle_s: float) -> list[tuple[str, str]]:
@@ -75,10 +80,10 @@ async def measure(games: int, idle_s: float) -> list[tuple[str, str]]:
         ("streams open, receivers", f"{after.streams:,}, {after.receivers:,}"),
         ("games", f"{after.games:,}"),
         ("burst until all were attached", f"{opened_s:.1f} s"),
-        ("memory a game, KiB", f"{(with_games.memory_kib - empty.memory_kib) / games:.1f}"),
-        ("memory a stream, KiB", f"{(before.memory_kib - with_games.memory_kib) / streams:.1f}"),
+        (_A_GAME, f"{(with_games.memory_kib - empty.memory_kib) / games:.1f}"),
+        (_A_STREAM, f"{(before.memory_kib - with_games.memory_kib) / streams:.1f}"),
         ("memory in all, MiB", f"{after.memory_kib / 1024:.0f}"),
-        ("of a core while idle", f"{cpu:.2%}"),
+        (_IDLE_CPU, f"{cpu:.2%}"),
     ]
 
 
@@ -94,26 +99,17 @@ def run(*, quick: bool) -> None:
     """Measure, and print the lines."""
     games = GAMES // _QUICK if quick else GAMES
     for name, value in asyncio.run(measure(games, 2.0 if quick else IDLE_SECONDS)):
-        if name.endswith("KiB"):
-            goal = 220.0 if name == "memory a game, KiB" else None
-            note(
-                "idle streams",
-                name.removesuffix(", KiB"),
-                float(value),
-                "KiB",
-                goal=goal,
-                less=True,
-            )
-        if name == "of a core while idle":
-            note(
-                "idle streams",
-                "2,000 idle streams",
-                float(value.rstrip("%")),
-                "% of a core",
-                goal=0.1,
-                less=True,
-            )
         print(f"{'idle: ' + name:44}{value:>18}", flush=True)
+        if name == _A_GAME:
+            note(
+                "idle-streams", "memory a game", float(value), "KiB", goal=_GAME_GOAL_KIB, less=True
+            )
+        elif name == _A_STREAM:
+            note("idle-streams", "memory a stream", float(value), "KiB")
+        elif name == _IDLE_CPU:
+            cpu = float(value.rstrip("%"))
+            title = f"{games * SEATS:,} idle streams"
+            note("idle-streams", title, cpu, "% of a core", goal=_IDLE_GOAL, less=True)
 
 
 if __name__ == "__main__":

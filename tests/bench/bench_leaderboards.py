@@ -71,7 +71,8 @@ async def _on_sqlite(path: Path, players: int, calls: int) -> None:
     before = _resident_mib()
     async with open_store(settings) as store:
         assert [] == await store.miscounted_boards()
-        await _measured(f"SQLite, filled in {filled_s:.0f} s", store, players, calls)
+        print(f"SQLite, filled in {filled_s:.0f} s")
+        await _measured("SQLite", store, players, calls)
     size = sum(one.stat().st_size for one in path.parent.iterdir()) / (1 << 20)
     print(
         f"memory: {_resident_mib():.0f} MiB at the most, {before:.0f} of it before the store was"
@@ -84,7 +85,8 @@ async def _on_redis(server: RedisServer, players: int, calls: int) -> None:
     filled_s = _filled_elsewhere(_fill_redis, server.port, players)
     full = _redis_bytes(server)
     async with open_store(ProgressionSettings(store_url=server.url)) as store:
-        games = await _measured(f"Redis, filled in {filled_s:.0f} s", store, players, calls)
+        print(f"Redis, filled in {filled_s:.0f} s")
+        games = await _measured("Redis", store, players, calls)
     added = _redis_bytes(server) - full
     print(
         f"memory of Redis: {(full - empty) / players:.0f} bytes a player on one board;"
@@ -113,13 +115,15 @@ async def _measured(title: str, store: Store, players: int, calls: int) -> int:
 
     for name, call in (("top", top), ("around a player", around)):
         p99 = await _measure(name, call, calls)
-        note("leaderboards", f"{title}, {name}, p99", p99, "ms")
-    await _measure("a game of four settled, to the disk", settle, calls // 10)
+        note("leaderboards", f"{players:,} players, {title}, {name}, p99", p99, "ms")
+    p99 = await _measure("a game of four settled, to the disk", settle, calls // 10)
+    note("leaderboards", f"{players:,} players, {title}, a game settled, p99", p99, "ms")
     batches = [[next(games) for _ in range(BATCH)] for _ in range(calls // 150)]
     begun = time.perf_counter()
     for batch in batches:
         await store.apply(batch, now_ms=0)
     rate = BATCH * len(batches) / (time.perf_counter() - begun)
+    note("leaderboards", f"{players:,} players, {title}, games settled", rate, "games/s")
     print(f"{rate:,.0f} games a second are settled in batches of {BATCH}: {4 * rate:,.0f} awards")
     assert await store.last_sequence() == calls // 10 + BATCH * len(batches)
     return await store.last_sequence()

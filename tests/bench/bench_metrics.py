@@ -24,10 +24,14 @@ from prometheus_client import generate_latest
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
 from opolyx_servicekit.logs import configure_logs
+from results import note
 from support_engine import Engine, built_in, people, running_engine
 
 GAMES: Final = 4
 _SCRAPED_EVERY_S: Final = 15
+_GOAL: Final = 5.0
+"""Of an engine's CPU, in %: docs/adr/0022-what-is-observed.md."""
+
 _COUNTED: Final = ("Counter", "Gauge", "Histogram", "TalliedCounter", "TalliedHistogram")
 _MODULES: Final = ("opolyx_engine.metrics", "opolyx_servicekit.rpc_metrics")
 
@@ -60,7 +64,11 @@ def run(*, quick: bool) -> None:
         with_s, without_s = asyncio.run(_measure(work, pairs, times))
         cost = with_s / without_s - 1
         print(f"{name:26}{1e6 * with_s:12.1f}{1e6 * without_s:12.1f}{cost:10.1%}", flush=True)
+        note("metrics", f"{name}, with metrics", 1e6 * with_s, "µs CPU")
+        note("metrics", f"{name}, without metrics", 1e6 * without_s, "µs CPU")
+        note("metrics", f"{name}, metrics cost", 100 * cost, "% CPU", goal=_GOAL, less=True)
     scrape_s = asyncio.run(_scrape_s())
+    note("metrics", "a scrape", 1e3 * scrape_s, "ms CPU")
     print(f"{'a scrape':26}{1e6 * scrape_s:12.1f}{'':12}{scrape_s / _SCRAPED_EVERY_S:10.1%}")
 
 

@@ -36,8 +36,8 @@ def run(*, quick: bool) -> None:
         p50, p99 = (waits[len(waits) * share // 100] * 1000 for share in (50, 99))
         name = f"after {length:,} updates"
         print(f"{name:38}{p50:12.1f}{p99:12.1f}{f'{GOAL_MS:.0f} ms at p99':>14}", flush=True)
-        note("recovery", f"{name}, p50", p50, "ms")
-        note("recovery", f"{name}, p99", p99, "ms", goal=GOAL_MS, less=True)
+        note("recovery", f"a game taken up {name}, p50", p50, "ms")
+        note("recovery", f"a game taken up {name}, p99", p99, "ms", goal=GOAL_MS, less=True)
 
 
 async def _measure(length: int, games: int, times: int) -> list[float]:

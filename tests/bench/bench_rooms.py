@@ -1,286 +1,226 @@
 """How many actions a second the server takes in rooms of four, beside the ceiling of the same run.
 
-`make bench ARGS="--only rooms"`. Each of four seats has a stream, one acts, all four receive. The
-engine has everything on: rules, log on SQLite, idempotency, digests, metrics, tokens; only limits
-on how fast one player may send are raised. Its ceiling is `bare_rooms.py`, with the same messages
-and the same clients. The clients share the machine's cores with the server, so compare the server's
-CPU an action: it is what the clients can't disturb.
+`make bench ARGS="--only rooms"`, or `rooms-50` alone. Each of four seats has a stream, one acts, all
+four receive. The engine has everything on: rules, log on SQLite, idempotency, digests, metrics,
+tokens; only limits on how fast one player may send are raised. Its ceiling is `bare_rooms.py`, with
+the same messages and the same clients, which play at both in turn.
 """
 
-import argparse
 import asyncio
-import itertools
-import os
-import sys
+import statistics
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
-import grpc
-
-from bare_rooms import BareServer
-from opolyx.engine.v1 import engine_service_pb2 as pb
 from results import note
-from room_load import SEATS, Metadata, NewGame, RoomLoad
-from support_certificates import write_certificate
-from support_engine import Caller, new_game, people
-from support_observed import ObservedEngine
+from room_target import Figures, Target, bare_target, engine_target, measure, median
+from support_redis import find_redis_server, redis_server
 
-ROOMS: Final = (1, 50, 200)
+Found = TypeVar("Found")
+
 FLAT: Final = (1, 10, 100, 1_000)
 """Games for the cost of an action by their number."""
 
 FLAT_RATE: Final = 200.0
 PACED_RATE: Final = 400.0
-_MOST_CHANNELS: Final = 64
-_RECORDED: Final = 200
-_SETTINGS: Final[dict[str, Any]] = {
-    "commands_per_second": 1_000_000,
-    "command_burst": 1_000_000,
-    "streams_per_second": 1_000_000,
-    "most_account_streams": 1_000_000,
-}
+BOARDGAME_IO: Final = {1: 1_525.0, 50: 2_211.0, 200: 2_226.0}
+"""Actions a second of the server to be ahead of, by rooms, as measured on two cores of 2.0 GHz."""
+
+_FLAT_WITHIN: Final = 1.1
+"""What still counts as flat: most times the least, as short runs differ by some hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A server to play at."""
+class Effort:
+    """How long and how often each server is played at."""
 
-    name: str
-    port: int
-    metadata: tuple[Metadata, ...]
-    new_game: NewGame
-    cpu_s: Callable[[], Awaitable[float]]
-    authority: bytes = b""
-    """What clients believe if it speaks TLS; else empty."""
+    seconds: float
+    rounds: int
+
+
+QUICK: Final = Effort(0.8, 1)
+USUAL: Final = Effort(3.0, 3)
+
+
+def run_rooms(part: str, rooms: int, *, quick: bool) -> None:
+    """So many rooms, as fast as they go."""
+    title = f"{rooms} room{'s' if rooms > 1 else ''}"
+    _heading()
+    pair = _in_a_folder(lambda folder: _pair(folder, rooms, _effort(quick)))
+    _note_pair(part, title, pair, goal=BOARDGAME_IO[rooms])
+    if rooms > 1:
+        note(part, f"{title}, engine's share of bare grpc.aio", pair.share, "%", goal=80.0)
+
+
+def run_many_games(*, quick: bool) -> None:
+    """Many games on one stream a seat, as bot hosts and gateways hold them."""
+    games = 50 if quick else 200
+    title = f"{games} games on a stream a seat"
+    _heading()
+    pair = _in_a_folder(lambda folder: _pair(folder, games, _effort(quick), many=True))
+    _note_pair("many-games", title, pair, goal=12_000.0)
+    of_a_core = 1e6 / pair.engine.cpu_us
+    note("many-games", f"{title}, engine, by its CPU", of_a_core, "actions a second of CPU")
+
+
+def run_paced(*, quick: bool) -> None:
+    """Rooms at a pace that leaves the server time: how long an action is under way."""
+    title = f"50 rooms, {PACED_RATE:.0f} actions/s"
+    _heading()
+    pair = _in_a_folder(lambda folder: _pair(folder, 50, _effort(quick), rate=PACED_RATE))
+    for name, found in (("engine", pair.engine), ("bare grpc.aio", pair.bare)):
+        goal = 3.0 if name == "engine" else None
+        note("paced", f"{title}, {name}, p50", found.p50_ms, "ms")
+        note("paced", f"{title}, {name}, p99", found.p99_ms, "ms", goal=goal, less=True)
+        note("paced", f"{title}, {name}", found.cpu_us, "µs CPU an action")
+
+
+def run_tls(*, quick: bool) -> None:
+    """The engine with TLS and without, 50 rooms."""
+    _heading()
+    pair = _in_a_folder(lambda folder: _tls(folder, _effort(quick)))
+    cost = (pair.engine.cpu_us / pair.bare.cpu_us - 1) * 100
+    note("tls", "50 rooms, engine, plaintext", pair.bare.cpu_us, "µs CPU an action")
+    note("tls", "50 rooms, engine, TLS", pair.engine.cpu_us, "µs CPU an action")
+    note("tls", "50 rooms, TLS costs", cost, "% CPU")
+
+
+def run_redis(*, quick: bool) -> None:
+    """The engine on Redis beside the ceiling, 50 rooms."""
+    if find_redis_server() is None:
+        print("no redis-server here: Redis is not measured")
+        return
+
+    async def pair_on_redis(folder: Path) -> "_Pair":
+        with redis_server(folder / "redis") as server:
+            return await _pair(folder, 50, _effort(quick), store_url=server.url)
+
+    _heading()
+    pair = _in_a_folder(pair_on_redis)
+    _note_pair("rooms-redis", "50 rooms on Redis", pair, goal=BOARDGAME_IO[50])
+    note(
+        "rooms-redis",
+        "50 rooms on Redis, engine's share of bare grpc.aio",
+        pair.share,
+        "%",
+        goal=80.0,
+    )
+
+
+def run_flat(*, quick: bool) -> None:
+    """What an action costs by the number of games, at the same pace of all together."""
+    seconds = 1.0 if quick else 5.0
+    _heading()
+    costs = _in_a_folder(lambda folder: _flat(folder, seconds))
+    for games, cost in zip(FLAT, costs, strict=True):
+        name = f"{games:,} game{'s' if games > 1 else ''}, {FLAT_RATE:.0f} actions/s in all"
+        note("flat", name, cost, "µs CPU an action")
+    most = max(costs) / costs[0]
+    note("flat", "the dearest of them to 1 game", most, "times", goal=_FLAT_WITHIN, less=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What one run gave."""
+class _Pair:
+    """Two servers that were played at in turn."""
 
-    rate: float
-    """Actions a second."""
-
-    cpu_us: float
-    """The server's CPU an action, microseconds."""
-
-    p50_ms: float
-    """Half of the actions had reached all four after so long."""
-
-    p99_ms: float
-    """99 of 100 had."""
-
-    refused: int
-    """Commands that weren't accepted."""
+    bare: Figures
+    engine: Figures
+    share: float
+    """Of the first one's actions a second the second's, in %: the median of the rounds."""
 
 
-async def measure(
-    target: Target, rooms: int, seconds: float, *, streams_a_room: bool = True, rate: float = 0.0
-) -> Figures:
-    """Play at a server, and count after a moment of warming up."""
-    async with AsyncExitStack() as stack:
-        wanted = rooms * SEATS if streams_a_room else SEATS
-        channels = [
-            await stack.enter_async_context(_channel(target))
-            for _ in range(min(_MOST_CHANNELS, wanted))
-        ]
-        load = RoomLoad(
-            channels, target.metadata, target.new_game, rooms=rooms, streams_a_room=streams_a_room
-        )
-        await stack.enter_async_context(load)
-        await load.play(seconds / 4, rate)
-        before = await target.cpu_s()
-        played = await load.play(seconds, rate)
-        used = await target.cpu_s() - before
-    waits = sorted(played.waits) or [0.0]
-    return Figures(
-        rate=played.actions / seconds,
-        cpu_us=used / max(1, played.actions) * 1e6,
-        p50_ms=waits[len(waits) // 2] * 1000,
-        p99_ms=waits[len(waits) * 99 // 100] * 1000,
-        refused=played.refused,
-    )
-
-
-def _channel(target: Target) -> grpc.aio.Channel:
-    """A channel on a connection of its own."""
-    options = (("grpc.use_local_subchannel_pool", 1),)
-    address = f"127.0.0.1:{target.port}"
-    if not target.authority:
-        return grpc.aio.insecure_channel(address, options=options)
-    credentials = grpc.ssl_channel_credentials(target.authority)
-    return grpc.aio.secure_channel(address, credentials, options=options)
-
-
-@asynccontextmanager
-async def engine_target(
-    folder: Path, *, tls: bool = False, **settings: Any
-) -> AsyncIterator[Target]:
-    """An engine in a process of its own, on an empty store."""
-    async with AsyncExitStack() as stack:
-        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
-        authority = b""
-        if tls:
-            cert, key = write_certificate(directory, "engine")
-            settings |= {"tls_cert_file": str(cert), "tls_key_file": str(key)}
-            authority = cert.read_bytes()
-        engine = ObservedEngine(directory, **_SETTINGS, **settings)
-        await stack.enter_async_context(engine)
-        channel = _channel(Target("", engine.port, (), _no_game, _no_cpu, authority))
-        await stack.enter_async_context(channel)
-        service = Caller(channel, engine.token("s_matchmaker", "service"))
-        numbers = itertools.count()
-
-        async def start() -> str:
-            return await new_game(service, f"r{next(numbers)}", people(SEATS))
-
-        async def cpu_s() -> float:
-            return (await engine.look(collect=False)).cpu_s
-
-        metadata = tuple(
-            (("authorization", f"Bearer {engine.token(f'p_{seat}')}"),) for seat in range(SEATS)
-        )
-        yield Target("engine", engine.port, metadata, start, cpu_s, authority)
-
-
-async def _no_game() -> str:
-    return ""
-
-
-async def _no_cpu() -> float:
-    return 0.0
-
-
-@asynccontextmanager
-async def bare_target(folder: Path) -> AsyncIterator[Target]:
-    """The ceiling, playing the first updates of a game that an engine ran."""
-    file = folder / "updates"
-    if not file.exists():
-        async with engine_target(folder) as target:
-            file.write_text("\n".join(update.hex() for update in await _record(target)))
-    async with BareServer(file) as bare:
-        numbers = itertools.count()
-
-        async def start() -> str:
-            return f"g_0000000000000000000000{next(numbers):04}"
-
-        yield Target("bare grpc.aio", bare.port, ((),) * SEATS, start, bare.cpu_s)
-
-
-async def _record(target: Target) -> list[bytes]:
-    """The first updates of a game, as its clients got them."""
-    updates: list[bytes] = []
-
-    class Recorder(RoomLoad):
-        def received(self, line: Any, game_id: str, update: pb.Update) -> None:
-            if (
-                line.seat == 0
-                and len(updates) < _RECORDED
-                and update.state == pb.GAME_STATE_RUNNING
-            ):
-                updates.append(update.SerializeToString())
-            super().received(line, game_id, update)
-
-    async with (
-        grpc.aio.insecure_channel(f"127.0.0.1:{target.port}") as channel,
-        Recorder([channel], target.metadata, target.new_game, rooms=1) as load,
-    ):
-        while len(updates) < _RECORDED:
-            await load.play(0.2)
-    return updates
-
-
-async def _table(quick: bool) -> None:
-    seconds = 1.0 if quick else 6.0
-    print(
-        f"\n{'rooms of four':40}{'a second':>10}{'CPU us':>9}{'p50 ms':>9}{'p99 ms':>9}"
-        f"{'rate':>8}{'CPU':>8}"
-    )
+def _in_a_folder(work: Callable[[Path], Coroutine[Any, Any, Found]]) -> Found:
     with tempfile.TemporaryDirectory(prefix="opolyx-bench-") as name:
-        for rooms in ROOMS[:2] if quick else ROOMS:
-            await _pair(Path(name), f"{rooms} rooms", rooms, seconds)
-        rooms = 50 if quick else 200
-        await _pair(Path(name), f"{rooms} games on a stream a seat", rooms, seconds, many=True)
-        await _pair(Path(name), f"50 rooms, {PACED_RATE:.0f}/s", 50, seconds, rate=PACED_RATE)
-        await _tls(Path(name), seconds)
-        await _flat(Path(name), seconds, FLAT[:3] if quick else FLAT)
+        return asyncio.run(work(Path(name)))
+
+
+def _effort(quick: bool) -> Effort:
+    return QUICK if quick else USUAL
 
 
 async def _pair(
-    folder: Path, name: str, rooms: int, seconds: float, *, many: bool = False, rate: float = 0.0
-) -> None:
-    """A line for the ceiling, one for the engine with its ratios to it."""
-    async with bare_target(folder) as bare:
-        ceiling = await measure(bare, rooms, seconds, streams_a_room=not many, rate=rate)
-    _line(f"{name}: bare grpc.aio", ceiling, None)
-    async with engine_target(folder) as engine:
-        found = await measure(engine, rooms, seconds, streams_a_room=not many, rate=rate)
-    _line(f"{name}: engine", found, ceiling)
-    note("rooms", f"{name}, bare grpc.aio", ceiling.rate, "actions/s")
-    goal = 12_000.0 if many else None
-    note("rooms", f"{name}, engine", found.rate, "actions/s", goal=goal)
-    note("rooms", f"{name}, bare grpc.aio", ceiling.cpu_us, "µs CPU an action")
-    note("rooms", f"{name}, engine", found.cpu_us, "µs CPU an action")
-    if rate:
-        note("rooms", f"{name}, engine, p99", found.p99_ms, "ms", goal=3.0, less=True)
-        note("rooms", f"{name}, bare grpc.aio, p99", ceiling.p99_ms, "ms")
-    elif rooms > 1 and not many:
-        share = found.rate / ceiling.rate * 100
-        note("rooms", f"{name}, share of the ceiling", share, "%", goal=80.0)
+    folder: Path,
+    rooms: int,
+    effort: Effort,
+    *,
+    many: bool = False,
+    rate: float = 0.0,
+    store_url: str = "",
+) -> _Pair:
+    """The ceiling and the engine."""
+    settings: dict[str, Any] = {"store_url": store_url} if store_url else {}
+    async with bare_target(folder) as bare, engine_target(folder, **settings) as engine:
+        return await _in_turn((bare, engine), rooms, effort, many=many, rate=rate)
 
 
-async def _tls(folder: Path, seconds: float) -> None:
-    """The same engine with and without TLS, 50 rooms."""
-    figures = []
-    for tls in (False, True):
-        async with engine_target(folder, tls=tls) as engine:
-            figures.append(await measure(engine, 50, seconds))
-            _line(f"50 rooms, {'TLS' if tls else 'plaintext'}: engine", figures[-1], figures[0])
-    cost = (figures[1].cpu_us / figures[0].cpu_us - 1) * 100
-    note("rooms", "50 rooms, TLS costs", cost, "% CPU")
-
-
-async def _flat(folder: Path, seconds: float, counts: Sequence[int]) -> None:
-    """What an action costs by the number of games, at the same pace of all together."""
-    first = None
-    async with engine_target(folder) as engine:
-        for games in counts:
-            found = await measure(engine, games, seconds, streams_a_room=False, rate=FLAT_RATE)
-            first = first or found
-            _line(f"{games:,} games, {FLAT_RATE:.0f}/s in all: engine", found, first)
-            note(
-                "rooms",
-                f"{games:,} games, {FLAT_RATE:.0f}/s in all",
-                found.cpu_us,
-                "µs CPU an action",
+async def _in_turn(
+    targets: tuple[Target, Target],
+    rooms: int,
+    effort: Effort,
+    *,
+    many: bool = False,
+    rate: float = 0.0,
+) -> _Pair:
+    found: tuple[list[Figures], list[Figures]] = ([], [])
+    for _ in range(effort.rounds):
+        for target, figures in zip(targets, found, strict=True):
+            figures.append(
+                await measure(target, rooms, effort.seconds, streams_a_room=not many, rate=rate)
             )
+    shares = [second.rate / first.rate * 100 for first, second in zip(*found, strict=True)]
+    pair = _Pair(median(found[0]), median(found[1]), statistics.median(shares))
+    name = f"{rooms} {'games on a stream a seat' if many else 'rooms' if rooms > 1 else 'room'}"
+    if rate:
+        name += f", {rate:.0f}/s"
+    _line(f"{name}: {targets[0].name}", pair.bare)
+    _line(f"{name}: {targets[1].name}", pair.engine, pair)
+    return pair
 
 
-def _line(name: str, found: Figures, ceiling: Figures | None) -> None:
-    ratios = f"{'':16}"
-    if ceiling is not None:
-        ratios = f"{found.rate / ceiling.rate:8.0%}{found.cpu_us / ceiling.cpu_us:7.2f}x"
-    refused = f"  {found.refused} refused" if found.refused else ""
+async def _tls(folder: Path, effort: Effort) -> _Pair:
+    async with AsyncExitStack() as stack:
+        plain = await stack.enter_async_context(engine_target(folder))
+        tls = await stack.enter_async_context(engine_target(folder, tls=True))
+        return await _in_turn((plain, replace(tls, name="engine, TLS")), 50, effort)
+
+
+async def _flat(folder: Path, seconds: float) -> list[float]:
+    """The server's CPU an action for each number of games, microseconds."""
+    found: list[Figures] = []
+    async with engine_target(folder) as engine:
+        for games in FLAT:
+            found.append(
+                await measure(engine, games, seconds, streams_a_room=False, rate=FLAT_RATE)
+            )
+            _line(f"{games:,} games, {FLAT_RATE:.0f}/s in all: engine", found[-1])
+    return [one.cpu_us for one in found]
+
+
+def _note_pair(part: str, title: str, pair: _Pair, *, goal: float) -> None:
+    for name, found in (("engine", pair.engine), ("bare grpc.aio", pair.bare)):
+        ours = goal if name == "engine" else None
+        note(part, f"{title}, {name}", found.rate, "actions/s", goal=ours)
+        note(part, f"{title}, {name}", found.cpu_us, "µs CPU an action")
+        note(part, f"{title}, clients of {name}", found.client_us, "µs CPU an action")
+
+
+def _heading() -> None:
     print(
-        f"{name:40}{found.rate:10,.0f}{found.cpu_us:9.0f}{found.p50_ms:9.2f}{found.p99_ms:9.2f}"
-        f"{ratios}{refused}",
-        flush=True,
+        f"{'rooms of four':40}{'a second':>10}{'CPU us':>9}{'clients':>9}{'p50 ms':>9}{'p99 ms':>9}"
+        f"{'share':>8}{'CPU':>8}"
     )
 
 
-def run(*, quick: bool) -> None:
-    """Measure, and print the table."""
-    asyncio.run(_table(quick))
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a few seconds")
-    run(quick=parser.parse_args().quick)
+def _line(name: str, found: Figures, pair: _Pair | None = None) -> None:
+    ratios = f"{'':16}"
+    if pair is not None:
+        ratios = f"{pair.share:7.0f}%{found.cpu_us / pair.bare.cpu_us:7.2f}x"
+    refused = f"  {found.refused} refused" if found.refused else ""
+    print(
+        f"{name:40}{found.rate:10,.0f}{found.cpu_us:9.0f}{found.client_us:9.0f}"
+        f"{found.p50_ms:9.2f}{found.p99_ms:9.2f}{ratios}{refused}",
+        flush=True,
+    )

@@ -60,8 +60,10 @@ async def _measure(name: str, url: str, games: int, seconds: float) -> None:
             await asyncio.gather(*(_write(store, game_id, until, waits) for game_id in ids))
             took = time.perf_counter() - began
         waits.sort()
-        note("stores", f"{name}, {games} games", len(waits) / took, "appends/s")
-        note("stores", f"{name}, {games} games", used[0] / len(waits) * 1e6, "µs CPU an append")
+        title = f"{name}, {games} game{'s' if games > 1 else ''} at once"
+        note("stores", title, len(waits) / took, "appends/s")
+        note("stores", title, used[0] / len(waits) * 1e6, "µs CPU an append")
+        note("stores", f"{title}, p99", waits[len(waits) * 99 // 100] * 1000, "ms")
         print(
             f"{name:26}{games:8}{len(waits) / took:12,.0f}{used[0] / len(waits) * 1e6:10.0f}"
             f"{waits[len(waits) // 2] * 1000:10.2f}{waits[len(waits) * 99 // 100] * 1000:10.2f}",

@@ -7,6 +7,7 @@ needs no rules, so the same clients play at the engine and at the bare server th
 import asyncio
 import random
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,9 +15,9 @@ from typing import Any, Final
 import grpc
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx.engine.v1.engine_service_pb2_grpc import EngineServiceStub
 
 SEATS: Final = 4
+_PLAY: Final = f"/{pb.DESCRIPTOR.services_by_name['EngineService'].full_name}/Play"
 
 Metadata = tuple[tuple[str, str], ...]
 NewGame = Callable[[], Awaitable[str]]
@@ -41,15 +42,28 @@ class Played:
 
 
 class _Room:
-    """One game: whose update has reached whom."""
+    """One game: whose update has reached whom.
 
-    __slots__ = ("game_id", "number", "received", "sent_at")
+    The next seat may act before all others have the last update: several actions are under way then.
+    """
+
+    __slots__ = ("game_id", "last_sent_at", "number", "received", "sent_at")
 
     def __init__(self, game_id: str, number: int) -> None:
         self.game_id = game_id
         self.number = number
-        self.sent_at = 0.0
-        self.received = SEATS  # nothing is under way
+        self.last_sent_at = 0.0
+        self.sent_at: deque[float] = deque()
+        """Of the actions under way, in order."""
+        self.received: dict[int, int] = {}
+        """How many seats have an update that not all have yet, by its number."""
+
+    def reached(self, seq: int) -> bool:
+        """One seat more has an update; whether all have it now."""
+        count = self.received.pop(seq, 0) + 1
+        if count < SEATS:
+            self.received[seq] = count
+        return count == SEATS
 
 
 class RoomLoad:
@@ -83,6 +97,8 @@ class RoomLoad:
         self._luck = random.Random(7)
         self._pace_s = 0.0
         self._going = False
+        self._held: list[tuple[_Line, _Room, pb.Command]] = []
+        self._at_rest = asyncio.Event()
         self._to_attach = rooms * SEATS
         self._attached = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -95,7 +111,7 @@ class RoomLoad:
                 _Line(
                     self,
                     seat,
-                    EngineServiceStub(self._channels[(group * SEATS + seat) % len(self._channels)]),
+                    self._channels[(group * SEATS + seat) % len(self._channels)],
                     self._metadata[seat],
                 )
                 for seat in range(SEATS)
@@ -118,12 +134,20 @@ class RoomLoad:
         """Play for so long, each room as fast as it can or all together at `rate` actions a second."""
         self.played = Played()
         self._pace_s = self._count / rate if rate else 0.0
-        if not self._going:
-            self._going = True
-            for lines in self._lines:
-                for line in lines:
-                    line.begin()
+        self._going = True
+        held, self._held = self._held, []
+        for one in held:
+            self._send(*one)
         await asyncio.sleep(seconds)
+        return self.played
+
+    async def rest(self) -> Played:
+        """Send no more, and wait until all that is under way has reached everybody."""
+        self._going = False
+        self._at_rest.clear()
+        self._look_whether_at_rest()
+        async with asyncio.timeout(60):
+            await self._at_rest.wait()
         return self.played
 
     async def _open_room(self, number: int) -> None:
@@ -137,15 +161,22 @@ class RoomLoad:
     def received(self, line: "_Line", game_id: str, update: pb.Update) -> None:
         """A seat has an update: the last of the four makes the action count."""
         room = self._rooms[game_id]
-        room.received += 1
-        if room.received == SEATS:
+        everybody = room.reached(update.seq)
+        if everybody:
             self.played.actions += 1
-            self.played.waits.append(time.perf_counter() - room.sent_at)
-        if update.state != pb.GAME_STATE_RUNNING:
-            if room.received == SEATS:
-                self._renew(room)
-            return
-        self.answer(line, room, update.decisions)
+            self.played.waits.append(time.perf_counter() - room.sent_at.popleft())
+            if not self._going:
+                self._look_whether_at_rest()
+        if update.state == pb.GAME_STATE_RUNNING:
+            self.answer(line, room, update.decisions)
+        elif everybody:
+            self._renew(room)
+
+    def refused(self, game_id: str) -> None:
+        """The room's last action came to nothing."""
+        self.played.refused += 1
+        if (room := self._rooms.get(game_id)) is not None and room.sent_at:
+            room.sent_at.pop()
 
     def answer(self, line: "_Line", room: _Room, decisions: Any) -> None:
         """Let the seat answer if it is awaited."""
@@ -162,20 +193,27 @@ class RoomLoad:
 
     def _send(self, line: "_Line", room: _Room, command: pb.Command) -> None:
         def send() -> None:
-            room.received = 0
-            room.sent_at = time.perf_counter()
+            if not self._going:
+                self._held.append((line, room, command))
+                return
+            room.last_sent_at = time.perf_counter()
+            room.sent_at.append(room.last_sent_at)
             line.send(pb.PlayRequest(command=command))
 
-        if not self._pace_s:
+        if not self._pace_s or not self._going:
             send()
             return
         # Each room in its own rhythm, spread over the time between two of its actions.
         due = (
-            room.sent_at + self._pace_s
-            if room.sent_at
+            room.last_sent_at + self._pace_s
+            if room.last_sent_at
             else (time.perf_counter() + self._luck.random() * self._pace_s)
         )
         asyncio.get_running_loop().call_later(max(0.0, due - time.perf_counter()), send)
+
+    def _look_whether_at_rest(self) -> None:
+        if not any(room.sent_at for room in self._rooms.values()):
+            self._at_rest.set()
 
     def _renew(self, room: _Room) -> None:
         del self._rooms[room.game_id]
@@ -199,15 +237,16 @@ class _Line:
     """One seat's stream."""
 
     def __init__(
-        self, load: RoomLoad, seat: int, stub: EngineServiceStub, metadata: Metadata
+        self, load: RoomLoad, seat: int, channel: grpc.aio.Channel, metadata: Metadata
     ) -> None:
         self.seat = seat
         self._load = load
         self._numbers = 0
-        self._begun = False
-        self._kept: list[tuple[str, Any]] = []
         self._requests: asyncio.Queue[pb.PlayRequest | None] = asyncio.Queue()  # bounded by rooms
-        self._call = stub.Play(self._outgoing(), metadata=metadata)
+        play: Any = channel.stream_stream(  # bytes come in, so that their number costs nothing
+            _PLAY, request_serializer=pb.PlayRequest.SerializeToString
+        )
+        self._call = play(self._outgoing(), metadata=metadata)
         self._reader = asyncio.create_task(self._read())
 
     def next_number(self) -> int:
@@ -216,13 +255,6 @@ class _Line:
 
     def send(self, request: pb.PlayRequest) -> None:
         self._requests.put_nowait(request)
-
-    def begin(self) -> None:
-        """Answer what waited for the beginning."""
-        self._begun = True
-        for game_id, decisions in self._kept:
-            self._load.first(self, game_id, decisions)
-        self._kept.clear()
 
     async def close(self) -> None:
         self._call.cancel()
@@ -234,18 +266,15 @@ class _Line:
             yield request
 
     async def _read(self) -> None:
-        async for response in self._call:
-            self._load.played.received_bytes += response.ByteSize()
-            for frame in response.frames:
+        async for message in self._call:
+            self._load.played.received_bytes += len(message)
+            for frame in pb.PlayResponse.FromString(message).frames:
                 kind = frame.WhichOneof("kind")
                 if kind == "update":
                     self._load.received(self, frame.game_id, frame.update)
                 elif kind == "command_result":
                     if frame.command_result.WhichOneof("outcome") != "accepted":
-                        self._load.played.refused += 1
+                        self._load.refused(frame.game_id)
                 elif kind == "snapshot":
                     self._load.attached()
-                    if self._begun:
-                        self._load.first(self, frame.game_id, frame.snapshot.decisions)
-                    else:
-                        self._kept.append((frame.game_id, frame.snapshot.decisions))
+                    self._load.first(self, frame.game_id, frame.snapshot.decisions)

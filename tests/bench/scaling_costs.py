@@ -21,11 +21,11 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 
 import bench_idle_streams
-from bench_rooms import Target, engine_target
 from opolyx_engine.replica import Replica
 from opolyx_engine.settings import EngineSettings
 from opolyx_engine.store.opening import open_store
 from room_load import SEATS, RoomLoad
+from room_target import Target, engine_target
 from support_observed import ObservedEngine
 from support_redis import RedisServer, redis_server
 

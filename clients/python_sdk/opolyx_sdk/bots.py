@@ -110,8 +110,7 @@ class SteadyBot(Bot):
         if redeems:
             return redeems[0]
         bail = _first(decision, actions.PayBail)
-        early = sum(1 for one in view.properties if one.owner is None) > _EARLY_GAME_FREE
-        if bail is not None and early and cash >= self._reserve:
+        if bail is not None and cash >= self._reserve and _is_early(view):
             return bail
         return fallback_action(decision)
 
@@ -135,20 +134,32 @@ _SAFE: Final[tuple[type[Action], ...]] = (
 
 def fallback_action(decision: Decision) -> Action:
     """A legal action that commits to nothing and moves the game on."""
+    by_kind = {type(one): one for one in reversed(decision.legal_actions)}
     for kind in _SAFE:
-        if (found := _first(decision, kind)) is not None:
-            return found
+        if kind in by_kind:
+            return by_kind[kind]
     return decision.legal_actions[0]
 
 
+def _is_early(view: GameView) -> bool:
+    """Whether there is still property to be bought, so that sitting in jail costs."""
+    return sum(1 for one in view.properties if one.owner is None) > _EARLY_GAME_FREE
+
+
 def _first(decision: Decision, kind: type[Action]) -> Action | None:
-    return next((one for one in decision.legal_actions if isinstance(one, kind)), None)
+    for one in decision.legal_actions:
+        if isinstance(one, kind):
+            return one
+    return None
 
 
 def _completes(view: GameView, seat: int, square: int) -> bool:
     """Whether `seat` would own the whole group with `square`."""
-    owned = {one.square for one in view.properties_of(seat)}
-    return set(GROUPS.get(SQUARES[square].group, ())) <= owned | {square}
+    for other in GROUPS.get(SQUARES[square].group, ()):
+        one = view.property_at(other)
+        if other != square and (one is None or one.owner != seat):
+            return False
+    return True
 
 
 def _build_gain(view: GameView, square: int) -> int:

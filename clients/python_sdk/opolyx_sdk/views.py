@@ -1,8 +1,17 @@
 """The public state of a game: frozen, typed, the same for everybody."""
 
 from dataclasses import dataclass
+from typing import Final
 
+from opolyx_sdk.board import SQUARES, SquareKind
 from opolyx_sdk.enums import CashCause, EndCause, God, Phase
+
+_OWNED: Final = (SquareKind.STREET, SquareKind.STATION, SquareKind.UTILITY)
+_PLACES: Final = {
+    square.number: place
+    for place, square in enumerate([one for one in SQUARES if one.kind in _OWNED])
+}
+"""Where each property stands among all, which are ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +260,10 @@ class GameView:
 
     def property_at(self, square: int) -> PropertyView | None:
         """The property on `square`, or None if the square is none."""
-        return next((one for one in self.properties if one.square == square), None)
+        place = _PLACES.get(square)
+        if place is None or place >= len(self.properties):
+            return None
+        return self.properties[place]
 
     def properties_of(self, seat: int) -> tuple[PropertyView, ...]:
         """What `seat` owns, by ascending square."""

@@ -15,6 +15,7 @@ from opolyx_rules.mechanics.offers import (
 )
 from opolyx_rules.queries import are_allies, awaited_phase, awaited_seat, debt_of, debt_total
 from opolyx_rules.state import Offer, State
+from opolyx_sdk.actions import Action
 from opolyx_sdk.decisions import Decision, PartnerSquares, TradeTemplate
 from opolyx_sdk.enums import Phase
 from opolyx_sdk.local._core_actions import sdk_action
@@ -33,11 +34,13 @@ _make_partner: Final = quick_maker(PartnerSquares)
 class DecisionMaker:
     """Makes the decisions of one game; what may be traded is worked out once for each board."""
 
-    __slots__ = ("_board", "_tradable")
+    __slots__ = ("_board", "_listed", "_partners", "_tradable")
 
     def __init__(self) -> None:
         self._board: list[list[int]] = []
         self._tradable: dict[int, tuple[int, ...]] = {}
+        self._partners: dict[int, list[tuple[int, tuple[int, ...], bool]]] = {}
+        self._listed: list[CoreAction] = []
 
     def all_open(self, state: State, clock: GameClock) -> tuple[Decision, ...]:
         """All decisions: the awaited seat's, then each offer's by ascending id."""
@@ -52,46 +55,60 @@ class DecisionMaker:
         owed = 0
         if phase == PHASE_PAYMENT and (debt := debt_of(state, seat)) is not None:
             owed = debt_total(debt)
+        self._listed = awaited_actions(state, seat)
         return _make_decision(
             f"d{state.decision}",
             seat,
             PHASES[phase],
             clock.deadline_ms,
-            tuple([sdk_action(action) for action in awaited_actions(state, seat)]),
+            tuple(map(sdk_action, self._listed)),
             self._template(state, seat) if may_propose(state, seat) else None,
             0,
             owed,
             clock.now_ms - int(time.time() * 1000),
         )
 
+    def listed(self, decision: Decision, action: Action) -> CoreAction | None:
+        """The rules' form of one of the actions listed by the last awaited decision, that very object.
+
+        What the rules have just listed needs no check. None for anything else, equal ones too.
+        """
+        for place, one in enumerate(decision.legal_actions):
+            if one is action:
+                return self._listed[place]
+        return None
+
     def _template(self, state: State, seat: int) -> TradeTemplate | None:
         """As the core's `trade_template`; a test compares it with the server's."""
-        offers_left = state.ruleset.max_offers - offers_by(state, seat)
-        partners = trade_partners(state, seat)
-        if offers_left <= 0 or not partners:
-            return None
-        board = [state.owner, state.level, state.financed]
-        if not state.ruleset.trade_mortgaged:
+        ruleset = state.ruleset
+        offers_left = ruleset.max_offers - (offers_by(state, seat) if state.offers else 0)
+        board = [state.owner, state.level, state.financed, state.out_order]
+        if not ruleset.trade_mortgaged:
             board.append(state.mortgaged)
         if board != self._board:
             self._board = [part[:] for part in board]
             self._tradable = {}
+            self._partners = {}
+        partners = self._partners.get(seat)
+        if partners is None:
+            partners = self._partners[seat] = [
+                (partner, self._squares(state, partner), are_allies(state, seat, partner))
+                for partner in trade_partners(state, seat)
+            ]
+        if offers_left <= 0 or not partners:
+            return None
+        cash = state.cash
         return _make_template(
-            tuple(partners),
+            tuple([partner for partner, _, _ in partners]),
             self._squares(state, seat),
             tuple(
                 [
-                    _make_partner(
-                        partner,
-                        self._squares(state, partner),
-                        state.cash[partner],
-                        are_allies(state, seat, partner),
-                    )
-                    for partner in partners
+                    _make_partner(partner, squares, cash[partner], allied)
+                    for partner, squares, allied in partners
                 ]
             ),
-            state.cash[seat],
-            state.ruleset.trade_fairness_bp,
+            cash[seat],
+            ruleset.trade_fairness_bp,
             offers_left,
         )
 

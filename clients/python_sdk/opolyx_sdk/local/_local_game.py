@@ -8,6 +8,7 @@ from opolyx_rules.events import Event as CoreEvent
 from opolyx_rules.queries import awaited_seat
 from opolyx_rules.state import Offer, State
 from opolyx_rules.views import state_digest
+from opolyx_sdk.actions import Action
 from opolyx_sdk.decisions import Decision
 from opolyx_sdk.enums import GameState, SeatKind
 from opolyx_sdk.local._core_decisions import DecisionMaker, offered_decision
@@ -90,6 +91,15 @@ class LocalGame:
                 return self._open[0]
             return self._decisions.awaited(self.state, self.clock)
         return offered_decision(self.state, offer, self.clock)
+
+    def listed(self, decision: Decision, action: Action) -> CoreAction | None:
+        """The rules' form of one of the actions that the table's decision lists; None for others.
+
+        Args:
+            decision: the table's, of this moment.
+            action: what a bot gave back.
+        """
+        return self._decisions.listed(decision, action)
 
     def decisions(self) -> tuple[Decision, ...]:
         """All open decisions, the awaited seat's first."""

@@ -118,6 +118,9 @@ class BotPlayer(Player):
         decision = game.decision(offer)
         self.report.decisions += 1
         action = self._decide(game, decision)
+        listed = game.listed(decision, action) if offer is None else None
+        if listed is not None:
+            return listed
         while True:  # twice at most: the fallback is legal
             found = self._judged(game.state, action, decision, offer)
             if isinstance(found, tuple):

@@ -9,13 +9,19 @@ import os
 import socket
 import stat
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
 _OPEN_FILES: Final = "/dev/fd"
+_MOST_KEPT: Final = 1_024
 _INTERNET: Final = ("ipv4", "ipv6")
 
+_Address = tuple[str, int]
+_NOBODY: Final = "", 0
 
+
+@lru_cache(_MOST_KEPT)
 def host_of(peer: str) -> str:
     """The address in the name that gRPC's context gives a peer, without the port.
 
@@ -24,53 +30,95 @@ def host_of(peer: str) -> str:
     return _address(peer)[0]
 
 
-def close_connections(peers: Collection[str], ports: Collection[int]) -> int:
-    """Close the connections from `peers`, named as gRPC's contexts do, to `ports` of this process.
+class Connections:
+    """The connections of a process; what was found out of one is kept while it is open."""
 
-    It looks at every open file, a microsecond or two each: call it for many peers at once, and
-    where nobody waits for it.
+    def __init__(self) -> None:
+        """Nothing was looked at yet."""
+        self._seen: dict[int, tuple[int, _Address]] = {}
 
-    Returns:
-        How many were there.
-    """
-    wanted = {_address(peer) for peer in peers} - {("", 0)}
-    closed = 0
-    for name in os.listdir(_OPEN_FILES):
-        number = int(name)
-        try:
-            if not stat.S_ISSOCK(os.fstat(number).st_mode):
-                continue
-            # A duplicate of our own: the number may mean another file any time.
-            with socket.socket(fileno=os.dup(number)) as held:
-                if _is_wanted(held, wanted, ports):
-                    held.shutdown(socket.SHUT_RDWR)
+    def close(self, peers: Collection[str], ports: Collection[int]) -> int:
+        """Close those from `peers`, named as gRPC's contexts do, to `ports` of this process.
+
+        It looks at every open file, some microseconds each: call it for many peers at once, and
+        where nobody waits for it.
+
+        Returns:
+            How many were there.
+        """
+        wanted = {_address(peer) for peer in peers} - {_NOBODY}
+        seen: dict[int, tuple[int, _Address]] = {}
+        closed = 0
+        for name in os.listdir(_OPEN_FILES):
+            number = int(name)
+            try:
+                status = os.fstat(number)
+                if not stat.S_ISSOCK(status.st_mode):
+                    continue
+                known = self._seen.get(number)
+                if known is None or known[0] != status.st_ino:
+                    known = status.st_ino, _client_of(number, ports)
+                seen[number] = known
+                if known[1] in wanted and _shut(number, known[1], ports):
                     closed += 1
-        except OSError:  # closed meanwhile, or not connected
-            continue
-    return closed
+            except OSError:  # closed meanwhile
+                continue
+        self._seen = seen
+        return closed
 
 
-def _is_wanted(held: socket.socket, wanted: set[tuple[str, int]], ports: Collection[int]) -> bool:
-    if held.family not in (socket.AF_INET, socket.AF_INET6):
-        return False
-    return held.getsockname()[1] in ports and _plain(held.getpeername()) in wanted
+def _client_of(number: int, ports: Collection[int]) -> _Address:
+    """Who is connected by an open socket to one of the ports."""
+    with _duplicate(number) as held:
+        return _client(held, ports)
 
 
-def _address(peer: str) -> tuple[str, int]:
+def _shut(number: int, client: _Address, ports: Collection[int]) -> bool:
+    """Shut a socket down, if it is still the client's."""
+    with _duplicate(number) as held:
+        if _client(held, ports) != client:
+            return False
+        held.shutdown(socket.SHUT_RDWR)
+        return True
+
+
+def _client(held: socket.socket, ports: Collection[int]) -> _Address:
+    try:
+        peer, own = held.getpeername(), held.getsockname()
+    except OSError:  # it isn't connected
+        return _NOBODY
+    is_client = isinstance(own, tuple) and own[1] in ports
+    return _plain(peer) if is_client else _NOBODY
+
+
+def _duplicate(number: int) -> socket.socket:
+    """An open socket of our own: a number may mean another one any time.
+
+    Its family isn't found out, to save time: what has room for an address of IPv6 has room for any.
+    """
+    duplicate = os.dup(number)
+    try:
+        return socket.socket(socket.AF_INET6, socket.SOCK_STREAM, 0, duplicate)
+    except OSError:
+        os.close(duplicate)
+        raise
+
+
+def _address(peer: str) -> _Address:
     """Host and port in `ipv4:1.2.3.4:5` or `ipv6:%5B::1%5D:5`."""
     kind, _, rest = unquote(peer).partition(":")
     host, _, port = rest.rpartition(":")
     if kind not in _INTERNET or not port.isdecimal():
-        return "", 0
+        return _NOBODY
     return _plain((host.strip("[]"), int(port)))
 
 
-def _plain(address: Any) -> tuple[str, int]:
+def _plain(address: Any) -> _Address:
     """Host and port, an IPv4 address as such however it is written."""
     host, port = address[0].partition("%")[0], address[1]
     try:
         found = ipaddress.ip_address(host)
     except ValueError:
-        return "", 0
+        return _NOBODY
     mapped = getattr(found, "ipv4_mapped", None)
     return str(mapped or found), port

@@ -8,6 +8,7 @@ ones are refused as the caller's own mistake. So every handler is one of streams
 
 import asyncio
 import inspect
+import logging
 import os
 import re
 import time
@@ -26,12 +27,19 @@ from grpc_status import rpc_status
 from opolyx_servicekit import tracing
 from opolyx_servicekit.access import AccessTable, Principal, is_infrastructure, set_principal
 from opolyx_servicekit.call_budget import CallBudget
-from opolyx_servicekit.errors import InvalidArgument, RequestLate, ServiceError, Unavailable
+from opolyx_servicekit.errors import (
+    InvalidArgument,
+    RequestLate,
+    ServiceError,
+    Unauthenticated,
+    Unavailable,
+)
 from opolyx_servicekit.refused_calls import RefusedCalls
 from opolyx_servicekit.rpc_metrics import MethodMetrics, RpcMetrics
 from opolyx_servicekit.streams import was_cancelled
 
 _log = structlog.get_logger(__name__)
+_root_log: Final = logging.getLogger()
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _LONGEST_GAME_ID: Final = 64
@@ -153,6 +161,7 @@ class _Guard:
         self._rules = rules
         self._metrics = metrics
         self._quiet = is_infrastructure(method)
+        self._unauthenticated: dict[tuple[str, str], status_pb2.Status] = {}
 
     def traced(self, context: Any) -> AbstractContextManager[Any]:
         """The span of a call; health and reflection have none."""
@@ -203,9 +212,9 @@ class _Guard:
         except ServiceError as error:
             code = error.code
             self._rules.refused.note(context, code)
-            if not self._quiet:
+            if not self._quiet and _root_log.isEnabledFor(logging.DEBUG):
                 _log.debug("rpc_refused", code=code.name, reason=error.reason, error=str(error))
-            await _abort(context, error.to_status(self._domain))
+            await _abort(context, self._status_of(error))
         except Exception:
             code = grpc.StatusCode.INTERNAL
             _log.exception("rpc_crashed", method=self._method)
@@ -215,6 +224,16 @@ class _Guard:
             if principal is not None and principal.role == _OPERATOR:
                 _log.info("operator_called", code=code.name, request=_in_short(message))
             tracing.ended(code)
+
+    def _status_of(self, error: ServiceError) -> status_pb2.Status:
+        """Its wire form; those for bad tokens, of which there are few, are made once."""
+        if not isinstance(error, Unauthenticated):
+            return error.to_status(self._domain)
+        key = error.reason, error.message
+        known = self._unauthenticated.get(key)
+        if known is None:
+            known = self._unauthenticated[key] = error.to_status(self._domain)
+        return known
 
     def _admit(self, context: Any) -> Principal | None:
         metadata = context.invocation_metadata() or ()

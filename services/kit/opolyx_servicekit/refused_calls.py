@@ -2,9 +2,10 @@
 
 To refuse a call costs nearly as much as to serve one, and gRPC leaves it to the caller to stop. So
 each connection has a budget of calls that are refused, or that their caller cancels before it has said
-anything; past it the connection is closed. From an address of which one was closed, others have a
-small part of the budget for a while, and are closed at the first call that nobody could think to
-be good, such as one without a token. Who calls as it should isn't concerned, whatever its address.
+anything; past it the connection is closed. So has each address, which many connections could share to
+stay within theirs: when it is used up, or one of them was closed, they have a small part of theirs for
+a while, and are closed at the first call that nobody could think to be good, such as one without a
+token. Who calls as it should isn't concerned, whatever its address.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from typing import Any, Final
 import grpc
 import structlog
 
-from opolyx_servicekit.connections import close_connections, host_of
+from opolyx_servicekit.connections import Connections, host_of
 from opolyx_servicekit.rates import Buckets
 from opolyx_servicekit.tasks import TaskOwner
 
@@ -33,6 +34,7 @@ _GATHER_S: Final = 0.1  # so that many are closed at once; the refusal is on its
 _MOST_HOSTS: Final = 10_000
 _KNOWN_S: Final = 60.0
 _STRICTER: Final = 20
+_SHARED: Final = 2  # what an address has, times what a connection has
 _MOST_LOGGED: Final = 5
 
 
@@ -45,7 +47,7 @@ class RefusedCalls:
         burst: int,
         *,
         on_closed: Callable[[int], object] = int,
-        close: Callable[[Collection[str], Collection[int]], int] = close_connections,
+        close: Callable[[Collection[str], Collection[int]], int] | None = None,
         gather_seconds: float = _GATHER_S,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -55,15 +57,17 @@ class RefusedCalls:
             per_second: calls of one connection that may be refused, on average; 0 for any number.
             burst: the same at once.
             on_closed: told how many connections were closed.
-            close: closes the connections of some peers to some ports; how many there were.
+            close: closes the connections of some peers to some ports; how many there were. Those of
+                this process if absent.
             gather_seconds: how long to wait for further ones before some are closed.
             monotonic: the time, seconds.
         """
         self._gather_seconds = gather_seconds
         self._buckets = Buckets(per_second, burst) if per_second else None
+        self._of_hosts = Buckets(per_second * _SHARED, burst * _SHARED)
         self._strict = Buckets(per_second, max(1, burst // _STRICTER))
         self._on_closed = on_closed
-        self._close = close
+        self._close = close or Connections().close
         self._monotonic = monotonic
         self._tasks = TaskOwner("refused calls")
         self._known: OrderedDict[str, float] = OrderedDict()
@@ -87,22 +91,30 @@ class RefusedCalls:
         if peer in self._closing:
             return
         host, now_s = host_of(peer), self._monotonic()
+        if not host:
+            return
+        now_ms = int(now_s * 1000)
+        if self._of_hosts.wait_ms(host, now_ms):
+            self._know(host, now_s)
         if now_s < self._known.get(host, 0.0):
-            over = senseless or self._strict.wait_ms(peer, int(now_s * 1000)) > 0
+            over = senseless or self._strict.wait_ms(peer, now_ms) > 0
         else:
-            over = self._buckets.wait_ms(peer, int(now_s * 1000)) > 0
-        if over and host:
-            self._close_soon(peer, host, now_s)
+            over = self._buckets.wait_ms(peer, now_ms) > 0
+        if over:
+            self._know(host, now_s)
+            self._close_soon(peer)
 
     async def aclose(self) -> None:
         """Close no more connections."""
         await self._tasks.close()
 
-    def _close_soon(self, peer: str, host: str, now_s: float) -> None:
+    def _know(self, host: str, now_s: float) -> None:
         self._known[host] = now_s + _KNOWN_S
         self._known.move_to_end(host)
         if len(self._known) > _MOST_HOSTS:
             self._known.popitem(last=False)
+
+    def _close_soon(self, peer: str) -> None:
         if not self._closing:
             self._tasks.start(self._close_gathered(), name="close")
         self._closing.add(peer)

@@ -141,16 +141,24 @@ statements: setup ## Rewrite docs/rules/statements.md: which tests prove what th
 	$(BIN)/python tools/rules_coverage.py --write
 
 .PHONY: bench
-bench: setup ## Measure, and print a table
-	$(BIN)/python tests/bench $(ARGS)
+bench: setup ## Measure everything, within ten minutes (ARGS="--only core rooms-50" for some; --help names the parts)
+	@$(BIN)/python tests/bench $(ARGS)
 
 .PHONY: bench-quick
-bench-quick: setup ## The same in seconds, for a first look
-	$(BIN)/python tests/bench --quick $(ARGS)
+bench-quick: setup ## The same within 90 seconds, for a first look
+	@$(BIN)/python tests/bench --quick $(ARGS)
+
+.PHONY: bench-compiled
+bench-compiled: setup ## The rules core alone, compiled: builds its wheel if there is none of this source
+	@$(BIN)/python tests/bench --core compiled --only core simulate $(ARGS)
 
 .PHONY: bench-guard
-bench-guard: setup ## Fail if the rules core has become a quarter slower, against a reference loop
+bench-guard: setup ## Fail if the rules core or the server has become a quarter slower, by ratios
 	@$(BIN)/python tests/bench/guard.py $(ARGS)
+
+.PHONY: bench-guard-proof
+bench-guard-proof: setup ## See that the guard raises no false alarm and notices planted losses: a quarter of an hour
+	@$(BIN)/python tests/bench/guard_proof.py $(ARGS)
 
 .PHONY: core-wheel
 core-wheel: setup ## Compile the rules core into dist/core; pure Python where there is no C compiler

@@ -18,52 +18,61 @@ _ANSWERS = frozenset({ACCEPT_TRADE, DECLINE_TRADE})
 
 
 def add_decisions(target: Any, shown: Shown, clocks: Clocks) -> None:
-    """Add all open decisions to `target`, repeated: the awaited seat's, then each offer's.
+    """Add all open decisions to `target`, repeated; see `decisions_of`."""
+    for body in decisions_of(shown, clocks):
+        target.add().MergeFromString(body)
 
-    Filled in place, as everything of an update: messages that are put into others are copied.
-    """
+
+def decisions_of(shown: Shown, clocks: Clocks) -> list[bytes]:
+    """All open decisions, serialised: the awaited seat's, then each offer's."""
     state = shown.state
     if state.over:
-        return
-    _fill_awaited(target.add(), shown, clocks)
-    for offer in state.offers:
-        _fill_offered(target.add(), state, offer, clocks)
+        return []
+    return [
+        _awaited(shown, clocks),
+        *[_offered(state, offer, clocks).SerializeToString() for offer in state.offers],
+    ]
 
 
-def _fill_awaited(decision: pb.Decision, shown: Shown, clocks: Clocks) -> None:
+def _awaited(shown: Shown, clocks: Clocks) -> bytes:
     state = shown.state
     seat, phase = awaited_seat(state), awaited_phase(state)
-    decision.decision_id = f"d{state.decision}"
-    decision.seat = seat
-    decision.phase = cast("pb.Phase.ValueType", phase)
-    decision.deadline_unix_ms = clocks.deadline_ms
+    decision = pb.Decision(
+        decision_id=f"d{state.decision}",
+        seat=seat,
+        phase=cast("pb.Phase.ValueType", phase),
+        deadline_unix_ms=clocks.deadline_ms,
+    )
     actions = legal_actions(state, seat)
     if state.offers:
         actions = [action for action in actions if action[KIND] not in _ANSWERS]
-    decision.MergeFromString(b"".join([_legal_action(action) for action in actions]))
     if may_propose(state, seat):
         _fill_template(decision.trade_template, shown, seat)
     if phase == PHASE_PAYMENT and (debt := debt_of(state, seat)) is not None:
         decision.amount_owed = debt_total(debt)
+    return decision.SerializeToString() + b"".join([_legal_action(action) for action in actions])
 
 
 @lru_cache(maxsize=8192)
 def _legal_action(action: Action) -> bytes:
-    """A decision's field `legal_actions` with one action, as bytes to be merged."""
+    """A decision's field `legal_actions` with one action, as bytes to be joined."""
     return pb.Decision(legal_actions=[action_to_proto(action)]).SerializeToString()
 
 
-def _fill_offered(decision: pb.Decision, state: State, offer: Offer, clocks: Clocks) -> None:
+def _offered(state: State, offer: Offer, clocks: Clocks) -> pb.Decision:
     offer_id, recipient = offer[0], offer[2]
-    decision.decision_id = f"o{offer_id}"
-    decision.seat = recipient
-    decision.phase = pb.PHASE_OFFER
-    decision.deadline_unix_ms = clocks.offer_deadline_ms(offer_id)
-    decision.offer_id = offer_id
+    decision = pb.Decision(
+        decision_id=f"o{offer_id}",
+        seat=recipient,
+        phase=pb.PHASE_OFFER,
+        deadline_unix_ms=clocks.offer_deadline_ms(offer_id),
+        offer_id=offer_id,
+    )
     for kind in (ACCEPT_TRADE, DECLINE_TRADE):
         answer = (kind, recipient, offer_id)
         if check(state, answer) is None:
             decision.legal_actions.append(action_to_proto(answer))
+    return decision
 
 
 def _fill_template(message: pb.TradeTemplate, shown: Shown, seat: Seat) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor
 
-from opolyx.engine.v1 import event_pb2
+from opolyx.engine.v1 import engine_service_pb2, event_pb2
 from opolyx_rules import events as core
 from opolyx_rules.actions import squares_of
 from opolyx_rules.events import Event
@@ -33,9 +33,8 @@ _OPTIONAL: Final = {
 }
 
 
-@lru_cache(maxsize=4096)
 def event_to_proto(event: Event) -> event_pb2.Event:
-    """The message of an event; shared, so it must not be changed."""
+    """The message of an event."""
     kind = event[0]
     message = event_pb2.Event()
     part: Any = getattr(message, core.NAMES[kind])
@@ -47,3 +46,9 @@ def event_to_proto(event: Event) -> event_pb2.Event:
         elif name not in optional or value != NOBODY:
             setattr(part, name, value)
     return message
+
+
+@lru_cache(maxsize=4096)
+def event_field(event: Event) -> bytes:
+    """An update's field `events` with one event, as bytes to be joined."""
+    return engine_service_pb2.Update(events=[event_to_proto(event)]).SerializeToString()

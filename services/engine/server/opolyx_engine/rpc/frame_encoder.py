@@ -5,11 +5,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx_engine.rpc.convert_decisions import add_decisions
-from opolyx_engine.rpc.convert_events import event_to_proto
+from opolyx_engine.rpc.convert_decisions import add_decisions, decisions_of
+from opolyx_engine.rpc.convert_events import event_field
 from opolyx_engine.rpc.convert_seats import house_to_proto, seats_to_proto
 from opolyx_engine.rpc.convert_views import fill_delta, game_view
-from opolyx_engine.rpc.frames import attached_frame, detached_frame, packed, presence_frame
+from opolyx_engine.rpc.frames import (
+    attached_frame,
+    detached_frame,
+    field,
+    packed,
+    presence_frame,
+    tag_of,
+    update_frame,
+)
 from opolyx_engine.rpc.shown import Shown
 from opolyx_engine.store.base import RUNNING
 from opolyx_engine.table import Step, Table
@@ -17,6 +25,7 @@ from opolyx_rules.actions import SEAT, TIME_OUT
 from opolyx_rules.views import state_digest
 from opolyx_servicekit.wall_clock import Clock
 
+_DECISIONS: Final = tag_of(pb.Update, "decisions")
 _MOST_SHOWN: Final = 4_096  # games whose last views are kept
 
 
@@ -47,20 +56,22 @@ class FrameEncoder:
         earlier = self._shown_of(before)
         shown = Shown(state, earlier)
         self._keep(game_id, shown)
-        frame = pb.Frame(game_id=game_id)
-        update = frame.update
-        update.seq = entry.seq
-        update.at_unix_ms = entry.at_ms
-        update.events.extend([event_to_proto(event) for event in step.events])
+        update = pb.Update(
+            seq=entry.seq,
+            at_unix_ms=entry.at_ms,
+            state_digest=entry.state_digest,
+            log_digest=entry.log_digest,
+            command_id=entry.command_id,
+            state=pb.GAME_STATE_FINISHED if state.over else pb.GAME_STATE_RUNNING,
+        )
         fill_delta(update.delta, earlier, shown, entry.clocks)
-        add_decisions(update.decisions, shown, entry.clocks)
-        update.state_digest = entry.state_digest
-        update.log_digest = entry.log_digest
-        update.command_id = entry.command_id
-        update.state = pb.GAME_STATE_FINISHED if state.over else pb.GAME_STATE_RUNNING
         if entry.action[0] < TIME_OUT:
             update.actor = entry.action[SEAT]
-        return packed(frame)
+        # The rest is joined as bytes: of it most was serialised for an earlier update.
+        parts = [update.SerializeToString()]
+        parts += [event_field(event) for event in step.events]
+        parts += [field(_DECISIONS, body) for body in decisions_of(shown, entry.clocks)]
+        return update_frame(game_id, b"".join(parts))
 
     def snapshot(self, table: Table, seat: int | None, connected: Sequence[int]) -> bytes:
         """The whole game."""

@@ -3,27 +3,50 @@
 A response of `Play` or `WatchGame` is nothing but `repeated Frame frames = 1`. So a frame is kept
 as that field's bytes, tag and length included, and joining such pieces gives a whole response: what
 all subscribers get is serialised once. The streams' methods are registered with an identity
-serializer (`service_handlers.py`).
+serializer (`service_handlers.py`). What a message repeats can be joined in the same way.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
+from google.protobuf.message import Message
+
 from opolyx.engine.v1 import engine_service_pb2 as pb
 
-_TAG: Final = b"\x0a"  # field 1, length-delimited
+_LENGTH_DELIMITED: Final = 2
 _LONGEST_ECHO: Final = 128  # of a game id that was asked for
+
+
+def tag_of(message: type[Message], name: str) -> bytes:
+    """What stands before a field of text, bytes or a message; the field's number is below 16."""
+    return bytes([message.DESCRIPTOR.fields_by_name[name].number << 3 | _LENGTH_DELIMITED])
+
+
+def field(tag: bytes, body: bytes) -> bytes:
+    """A field as it stands in its message."""
+    size = len(body)
+    if size < 0x80:
+        return tag + bytes((size,)) + body
+    if size < 0x4000:
+        return tag + bytes((size & 0x7F | 0x80, size >> 7)) + body
+    return tag + _varint(size) + body
+
+
+_FRAMES: Final = tag_of(pb.PlayResponse, "frames")
 
 
 def packed(frame: pb.Frame) -> bytes:
     """The frame as a piece of a response."""
-    body = frame.SerializeToString()
-    size = len(body)
-    if size < 0x80:
-        return b"\x0a%c" % size + body
-    if size < 0x4000:
-        return b"\x0a%c%c" % (size & 0x7F | 0x80, size >> 7) + body
-    return _TAG + _varint(size) + body
+    return field(_FRAMES, frame.SerializeToString())
+
+
+_GAME_ID: Final = tag_of(pb.Frame, "game_id")
+_UPDATE: Final = tag_of(pb.Frame, "update")
+
+
+def update_frame(game_id: str, update: bytes) -> bytes:
+    """An update that is bytes already."""
+    return field(_FRAMES, field(_GAME_ID, game_id.encode()) + field(_UPDATE, update))
 
 
 def presence_frame(game_id: str, connected: Iterable[int]) -> bytes:

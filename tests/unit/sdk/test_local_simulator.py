@@ -232,6 +232,20 @@ def test_where_nothing_can_be_interrupted_a_late_answer_is_not_used() -> None:
     assert reports[0].fallbacks == len(reports[0].failures)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
+def test_a_bot_that_takes_the_timer_away_is_found_out_when_it_answers() -> None:
+    class Thief(Slow):
+        def decide(self, view: GameView, decision: Decision) -> Action:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return super().decide(view, decision)
+
+    table = TableOptions(house={"round_cap": 2})
+    report = simulate("blitz@full", [Thief(), "steady"], 2, options=table, budget_s=0.01).reports[0]
+
+    assert "in BUY: too slow" in report.failures
+    assert report.fallbacks == len(report.failures)
+
+
 def test_the_timer_of_the_process_is_given_back() -> None:
     handler, before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
     simulate("blitz@full", steady(2), 2, options=SHORT, budget_s=5)

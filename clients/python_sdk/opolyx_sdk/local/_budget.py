@@ -1,4 +1,8 @@
-"""A limit on how long a bot may think, kept without a thread: the system's timer interrupts it."""
+"""A limit on how long a bot may think, kept without a thread: the system's timer interrupts it.
+
+The timer isn't set for each answer, because that costs more than most answers. It goes on by itself;
+when it rings, a job that has time left is given exactly that.
+"""
 
 import signal
 import threading
@@ -27,6 +31,7 @@ class Budget:
         self._seconds = seconds
         self._armed = False
         self._rang = False
+        self._started = 0.0
         self._interrupts = (
             seconds is not None
             and hasattr(signal, "setitimer")
@@ -41,7 +46,7 @@ class Budget:
         if self._interrupts:
             self._entered = time.monotonic()
             self._handler = signal.signal(signal.SIGALRM, self._ring)
-            self._before = signal.setitimer(signal.ITIMER_REAL, 0)
+            self._before = signal.setitimer(signal.ITIMER_REAL, *self._rhythm())
         return self
 
     def __exit__(
@@ -69,26 +74,37 @@ class Budget:
         if self._seconds is None:
             return job()
         if self._interrupts:
-            return self._interrupted(job, self._seconds)
+            return self._interrupted(job)
         started = time.monotonic()
         result = job()
         if time.monotonic() - started > self._seconds:
             raise OutOfTime
         return result
 
-    def _interrupted(self, job: Callable[[], T], seconds: float) -> T:
-        self._armed, self._rang = True, False
-        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
+    def _interrupted(self, job: Callable[[], T]) -> T:
+        self._started, self._rang, self._armed = time.monotonic(), False, True
         try:
             result = job()
         finally:
             self._armed = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
         if self._rang:
+            raise OutOfTime
+        if time.monotonic() - self._started > self._rhythm()[0]:  # the job has taken the timer away
+            signal.setitimer(signal.ITIMER_REAL, *self._rhythm())
             raise OutOfTime
         return result
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
-        if self._armed:
-            self._rang = True
-            raise OutOfTime
+        if not self._armed:
+            return
+        left = self._rhythm()[0] - (time.monotonic() - self._started)
+        if left > 0:
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001), self._rhythm()[1])
+            return
+        self._rang = True
+        raise OutOfTime
+
+    def _rhythm(self) -> tuple[float, float]:
+        """When the timer rings first, and how often from then on."""
+        seconds = self._seconds or 0.0
+        return seconds, seconds

@@ -38,7 +38,8 @@ class Outbox:
         self._bytes = 0
         self._lagging: dict[Refreshable, None] = {}
         self._skipped = 0
-        self._filled = asyncio.Event()
+        self._ready = False
+        self._taker: asyncio.Future[None] | None = None
         self._error: ServiceError | None = None
         self._closed = False
         self._on_failure: Callable[[], object] = _nothing
@@ -50,11 +51,10 @@ class Outbox:
 
     def put(self, frame: bytes) -> None:
         """Queue an answer or a notice, which is never dropped."""
-        if self._closed:
-            return
-        self._add(frame, None)
-        if self._over():
-            self._overflow()
+        if not self._closed:
+            self._add(frame, None)
+            if self._over():
+                self._overflow()
 
     def publish(self, frame: bytes, subscription: Refreshable) -> None:
         """Queue what a game publishes, or note that the reader is too slow for it."""
@@ -97,7 +97,7 @@ class Outbox:
         """Take nothing more; the reader gets what waits, then `error` or the end."""
         self._closed = True
         self._error = self._error or error
-        self._filled.set()
+        self._wake()
 
     def fail(self, error: ServiceError) -> None:
         """End at once with `error`; what waits isn't sent, and a write in progress is given up."""
@@ -114,19 +114,29 @@ class Outbox:
             ServiceError: the stream must end with it, and nothing waits any more.
         """
         while True:
-            await self._filled.wait()
+            if not self._ready:
+                await self._filled()
             self._skipped = 0
-            self._refresh()
+            if self._lagging:
+                self._refresh()
             joined = b"".join([frame for frame, _ in self._queue])
-            self._keep([])
-            if not self._lagging and not self._closed:
-                self._filled.clear()
+            self._queue.clear()
+            self._bytes = 0
+            self._ready = bool(self._lagging) or self._closed
             if joined:
                 return joined
             if self._error is not None:
                 raise self._error
             if self._closed:
                 return b""
+
+    async def _filled(self) -> None:
+        """Wait for what there is to take; one reader waits, so a future does for an event."""
+        self._taker = asyncio.get_running_loop().create_future()
+        try:
+            await self._taker
+        finally:
+            self._taker = None
 
     @property
     def error(self) -> ServiceError | None:
@@ -140,7 +150,12 @@ class Outbox:
     def _add(self, frame: bytes, subscription: Refreshable | None) -> None:
         self._queue.append((frame, subscription))
         self._bytes += len(frame)
-        self._filled.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._ready = True
+        if self._taker is not None and not self._taker.done():
+            self._taker.set_result(None)
 
     def _keep(self, entries: list[tuple[bytes, Refreshable | None]]) -> None:
         self._queue = deque(entries)

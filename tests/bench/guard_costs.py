@@ -4,28 +4,25 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from guard_core import CoreCosts
 from guard_limits import SERVER, judge
-from guard_reference import reference_works
 from guard_server import ServerCost
-from guard_works import Work, works_of_imported_core
 from support_observed import ObservedEngine
 
 TURNS: Final = 3
 """How often all rounds are measured, at most: again only while something looks slower."""
 
-CORE_ROUNDS: Final = 30
-SERVER_ROUNDS: Final = 40
+CORE_PROCESSES: Final = 5
+SERVER_ROUNDS: Final = 30
 
 
 def measure(
     server_limit: float | None,
     *,
-    works: Mapping[str, Work] | None = None,
+    core: CoreCosts | None = None,
     observed: type[ObservedEngine] = ObservedEngine,
     turns: int = TURNS,
 ) -> dict[str, float]:
@@ -33,15 +30,15 @@ def measure(
 
     Args:
         server_limit: what the server may cost; None if that isn't known.
-        works: of the core; by default those of the core that is imported.
+        core: how the core is measured.
         observed: how the engine is started.
         turns: how often all rounds are measured, at most.
     """
     stay_on_one_core()
-    found = CoreCosts(works or works_of_imported_core(), reference_works())
+    found = core or CoreCosts()
     costs: dict[str, float] = {}
     for _ in range(turns):
-        found.measure(CORE_ROUNDS)
+        found.measure(CORE_PROCESSES)
         costs = found.costs()
         if not any(one.slower for one in judge(costs, None)):
             break

@@ -1,7 +1,8 @@
 """Makes guarded work slower on purpose, to prove that the guard notices: nothing else uses this.
 
-As a child process it is an engine each of whose steps takes so many microseconds of CPU more:
-`python guard_planted.py MICROSECONDS DIRECTORY SETTINGS`.
+As a child process, `python guard_planted.py engine MICROSECONDS DIRECTORY SETTINGS` is an engine each of
+whose steps takes so many microseconds of CPU more, and `python guard_planted.py core TIMES ROUNDS` measures
+a core that takes so many times its CPU.
 """
 
 import json
@@ -13,7 +14,9 @@ from unittest import mock
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
-from guard_works import Work
+from guard_core import CoreCosts, ratios
+from guard_reference import reference_works
+from guard_works import Work, works_of_imported_core
 from opolyx_engine.table import Table
 from opolyx_servicekit.server import run
 from support_observed import ObservedEngine, observe
@@ -30,11 +33,16 @@ def slower(work: Work, times: float) -> Work:
     return slowed
 
 
+def slower_core(times: float) -> CoreCosts:
+    """A core each of whose works takes so many times its CPU."""
+    return CoreCosts((__file__, "core", str(times)))
+
+
 def slower_engine(more_us: float) -> type[ObservedEngine]:
     """An engine each of whose steps takes so much more."""
 
     class SlowerEngine(ObservedEngine):
-        command = (__file__, f"{more_us:.1f}")
+        command = (__file__, "engine", f"{more_us:.1f}")
 
     return SlowerEngine
 
@@ -57,5 +65,13 @@ def _serve(more_us: float, directory: Path, settings: dict[str, Any]) -> int:
         return run(lambda _: observe(directory, settings))
 
 
+def _measure(times: float, rounds: int) -> None:
+    works = {name: slower(work, times) for name, work in works_of_imported_core().items()}
+    print(json.dumps(ratios(works, reference_works(), rounds)))
+
+
 if __name__ == "__main__":
-    sys.exit(_serve(float(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])))
+    if sys.argv[1] == "core":
+        _measure(float(sys.argv[2]), int(sys.argv[3]))
+    else:
+        sys.exit(_serve(float(sys.argv[2]), Path(sys.argv[3]), json.loads(sys.argv[4])))

@@ -20,9 +20,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
 from guard_costs import measure, stay_on_one_core
 from guard_limits import Verdict, judge, load
-from guard_planted import slower, slower_engine
+from guard_planted import slower_core, slower_engine
 from guard_server import ServerCost
-from guard_works import works_of_imported_core
 
 LOSS: Final = 1.25
 """How many times its cost a planted loss makes a piece of work."""
@@ -43,11 +42,10 @@ def main() -> int:
             took = time.perf_counter() - begun
         alarms += any(one.slower for one in verdicts)
         print(f"clean {number + 1}{_beside(number)}: {_shown(verdicts)}; {took:.0f} s", flush=True)
-    works = {name: slower(work, LOSS) for name, work in works_of_imported_core().items()}
     for number in range(chosen.planted):
         with _busy(number % 2 == 1):
             engine = slower_engine(asyncio.run(_step_us()) * (LOSS - 1))
-            verdicts = judge(measure(limit, works=works, observed=engine), limit)
+            verdicts = judge(measure(limit, core=slower_core(LOSS), observed=engine), limit)
         planted += len(verdicts)
         missed += sum(not one.slower for one in verdicts)
         print(f"planted {number + 1}{_beside(number)}: {_shown(verdicts)}", flush=True)

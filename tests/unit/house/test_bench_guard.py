@@ -9,7 +9,7 @@ import pytest
 import guard
 import guard_reference
 import opolyx_rules
-from guard_core import CoreCosts
+from guard_core import CoreCosts, ratios
 from guard_limits import SERVER, TOLERANCE, Verdict, judge, load, save
 from guard_planted import slower
 from guard_works import Work, works_of_imported_core
@@ -74,12 +74,26 @@ def test_each_work_is_set_against_its_own_reference(monkeypatch: pytest.MonkeyPa
         return work
 
     monkeypatch.setattr("guard_core.time.process_time", lambda: cpu["now"])
-    costs = CoreCosts(
-        {"clones": taking(3.0), "lists": taking(2.0)}, {"clones": taking(2.0), "lists": taking(4.0)}
+    works = {"clones": taking(3.0), "lists": taking(2.0)}
+    references = {"clones": taking(2.0), "lists": taking(4.0)}
+
+    assert {"clones": [1.5] * 3, "lists": [0.5] * 3} == ratios(works, references, 3)
+
+
+def test_the_median_of_several_processes_counts(tmp_path: Path) -> None:
+    child = tmp_path / "child.py"
+    child.write_text(
+        "import json, pathlib, sys\n"
+        "file = pathlib.Path(__file__).with_name('count')\n"
+        "number = int(file.read_text()) if file.exists() else 0\n"
+        "file.write_text(str(number + 1))\n"
+        "print(json.dumps({'clones': [9, [1.0, 1.5, 1.1][number], 0]}))\n"
     )
+    costs = CoreCosts((str(child),))
+
     costs.measure(3)
 
-    assert {"clones": 1.5, "lists": 0.5} == costs.costs()
+    assert {"clones": 1.1} == costs.costs()
 
 
 def test_a_planted_loss_takes_its_share_more(monkeypatch: pytest.MonkeyPatch) -> None:

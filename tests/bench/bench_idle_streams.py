@@ -27,7 +27,7 @@ from support_observed import ObservedEngine
 GAMES: Final = 500
 SEATS: Final = 4
 CHANNELS: Final = 20
-IDLE_SECONDS: Final = 20.0
+IDLE_SECONDS: Final = 10.0
 _QUICK: Final = 10
 _A_GAME: Final = "memory a game, KiB"
 _A_STREAM: Final = "memory a stream, KiB"

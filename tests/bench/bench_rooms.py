@@ -42,7 +42,7 @@ class Effort:
 
 
 QUICK: Final = Effort(0.8, 1)
-USUAL: Final = Effort(3.0, 3)
+USUAL: Final = Effort(2.0, 3)
 
 
 def run_rooms(part: str, rooms: int, *, quick: bool) -> None:
@@ -112,7 +112,7 @@ def run_redis(*, quick: bool) -> None:
 
 def run_flat(*, quick: bool) -> None:
     """What an action costs by the number of games, at the same pace of all together."""
-    seconds = 1.0 if quick else 5.0
+    seconds = 1.0 if quick else 4.0
     _heading()
     costs = _in_a_folder(lambda folder: _flat(folder, seconds))
     for games, cost in zip(FLAT, costs, strict=True):

@@ -17,6 +17,7 @@ import grpc
 from opolyx.engine.v1 import engine_service_pb2 as pb
 
 SEATS: Final = 4
+_OPENED_AT_ONCE: Final = 20
 _PLAY: Final = f"/{pb.DESCRIPTOR.services_by_name['EngineService'].full_name}/Play"
 
 Metadata = tuple[tuple[str, str], ...]
@@ -117,8 +118,9 @@ class RoomLoad:
                 for seat in range(SEATS)
             ]
             self._lines.append(line)
-        for number in range(self._count):
-            await self._open_room(number)
+        for first in range(0, self._count, _OPENED_AT_ONCE):
+            numbers = range(first, min(first + _OPENED_AT_ONCE, self._count))
+            await asyncio.gather(*map(self._open_room, numbers))
         async with asyncio.timeout(60):
             await self._attached.wait()
         return self

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -79,6 +80,34 @@ def test_the_result_is_the_same_with_one_and_with_two_processes(tmp_path: Path) 
         first, second = (tmp_path / name / f"game-{number:05}.jsonl" for name in ("one", "two"))
         assert first.read_bytes() == second.read_bytes()
         assert verify_file(first).fair
+
+
+def test_a_run_that_is_over_at_once_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(arena, "play_in_processes", start)
+    monkeypatch.setattr(arena, "_cores", lambda: 2)
+
+    assert 6 == len(run_arena(quick(*FOUR), workers=None).games)
+
+
+@pytest.mark.timeout(120)
+def test_a_run_that_proves_long_goes_on_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "_cores", lambda: 2)
+    monkeypatch.setattr(arena, "_TRIAL_S", 0.0)
+    monkeypatch.setattr(arena, "_WORTH_S", 0.0)
+    one = run_arena(quick(*FOUR))
+    started: list[int] = []
+    many = run_arena(
+        quick(*FOUR),
+        workers=None,
+        on_game=lambda _: started.append(len(multiprocessing.active_children())),
+    )
+
+    assert without_times(one) == without_times(many)
+    assert 0 == started[0]
+    assert 2 == max(started)
 
 
 def test_a_game_of_the_arena_is_that_of_the_simulator() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -47,7 +46,7 @@ class Running:
     """How the games are run."""
 
     workers: Annotated[int | None, Parameter(validator=Number(gte=1, lte=256))] = None
-    """Processes; as many as there are cores for this one."""
+    """Processes; without it as many as there are cores, once the run proves long enough for it."""
 
     budget: Annotated[float, Parameter(validator=Number(gt=0, lte=3600))] = 5.0
     """Seconds that a bot may take for an answer; then it is answered for."""
@@ -107,20 +106,13 @@ def arena(
     try:
         with redirect_stdout(sys.stderr):  # what bots print is no part of the result
             _prepare(plan, output)
-            result, failure = _play(plan, running.workers or _cores())
+            result, failure = _play(plan, running.workers)
     except ValueError as error:
         raise OpolyxError(str(error)) from error
     _report(result, time.perf_counter() - started, output)
     if failure is not None:
         raise failure
     return 0 if len(result.games) == plan.games else _STOPPED
-
-
-def _cores() -> int:
-    """Cores that this process may use, where the system says so."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _report(result: "ArenaResult", seconds: float, output: Output) -> None:
@@ -190,7 +182,7 @@ def _check_writable(path: Path) -> None:
         raise OpolyxError(f"can't write {path}: {error.strerror}") from error
 
 
-def _play(plan: "ArenaPlan", workers: int) -> "tuple[ArenaResult, OpolyxError | None]":
+def _play(plan: "ArenaPlan", workers: int | None) -> "tuple[ArenaResult, OpolyxError | None]":
     """All games; those that were played, if it is interrupted or fails, and the failure."""
     from opolyx_sdk.local.arena import ArenaResult, play_games
 
@@ -221,13 +213,13 @@ class _Bar:
 @contextmanager
 def _progress(games: int) -> Iterator[_Bar]:
     """A progress bar on the error stream, where it stands in no pipe's way."""
+    if not sys.stderr.isatty():
+        yield _Bar()
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Bar()
-        return
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, refresh_per_second=4) as progress:
         task = progress.add_task("games", total=games)

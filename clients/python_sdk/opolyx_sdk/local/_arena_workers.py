@@ -1,4 +1,6 @@
-"""An arena's processes: each asks for a game, plays it, sends the row.
+"""An arena's processes: each is told which games to play, and sends a row for each.
+
+One has always a game more to play than the one it is at, so that none waits for this process.
 
 They are started afresh (spawn), so that they are the same on every system. The parent alone hears
 Ctrl-C, and ends them: whoever closes the iterator leaves no process behind.
@@ -9,8 +11,9 @@ import multiprocessing
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
@@ -19,31 +22,35 @@ from opolyx_sdk.local.arena_plan import ArenaPlan, play_game
 from opolyx_sdk.local.standings import GameRow
 
 _JOIN_S = 5.0
+_AHEAD = 2
 
 
 @dataclass(slots=True)
 class _Worker:
-    """One process, and the game it plays."""
+    """One process, and the games that it plays or will play, in turn."""
 
     process: SpawnProcess
-    pipe: "Connection[int | None, GameRow | Exception]"
-    number: int | None = None
+    pipe: "Connection[int, GameRow | Exception]"
+    numbers: deque[int] = field(default_factory=deque)
 
 
-def play_in_processes(plan: ArenaPlan, workers: int) -> Generator[GameRow, None, None]:
-    """The plan's games as they end.
+def play_in_processes(
+    plan: ArenaPlan, workers: int, *, first: int = 0
+) -> Generator[GameRow, None, None]:
+    """The plan's games from `first` on as they end.
 
     Raises:
         BotError: a bot failed and the plan is strict, or a bot ended its process.
     """
-    waiting = iter(range(plan.games))
+    waiting = iter(range(first, plan.games))
     staff: list[_Worker] = []
     try:
         with _deaf_to_interrupts():
             staff += [_hired(plan) for _ in range(workers)]
-        for worker in staff:
-            _give_next(worker, waiting)
-        while busy := [worker for worker in staff if worker.number is not None]:
+        for _ in range(_AHEAD):
+            for worker in staff:
+                _give_next(worker, waiting)
+        while busy := [worker for worker in staff if worker.numbers]:
             ready = wait([worker.pipe for worker in busy])
             for worker in busy:
                 if worker.pipe in ready:
@@ -69,9 +76,12 @@ def _hired(plan: ArenaPlan) -> _Worker:
 
 
 def _give_next(worker: _Worker, waiting: Iterator[int]) -> None:
-    worker.number = next(waiting, None)
+    number = next(waiting, None)
+    if number is None:
+        return
+    worker.numbers.append(number)
     with contextlib.suppress(ConnectionError):  # it has ended: seen when its answer is read
-        worker.pipe.send(worker.number)
+        worker.pipe.send(number)
 
 
 def _received(worker: _Worker) -> GameRow:
@@ -81,22 +91,22 @@ def _received(worker: _Worker) -> GameRow:
         worker.process.join(_JOIN_S)
         code = worker.process.exitcode
         raise BotError(
-            f"the process that played game {worker.number} ended, with exit code {code}"
+            f"the process that played game {worker.numbers[0]} ended, with exit code {code}"
         ) from error
     if isinstance(answer, Exception):
         raise answer
+    worker.numbers.popleft()
     return answer
 
 
-def _work(
-    pipe: "Connection[GameRow | Exception, int | None]", plan: ArenaPlan, path: list[str]
-) -> None:
-    """Play what is asked for until nothing is; runs in a process of its own."""
+def _work(pipe: "Connection[GameRow | Exception, int]", plan: ArenaPlan, path: list[str]) -> None:
+    """Play what is asked for until it is ended; runs in a process of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
     sys.stdout = sys.stderr  # results alone go to the standard output, whatever bots print
     with contextlib.suppress(EOFError, ConnectionError):  # the parent is gone
-        while (number := pipe.recv()) is not None:
+        while True:
+            number = pipe.recv()
             try:
                 pipe.send(play_game(plan, number))
             except (OpolyxError, OSError, ValueError) as error:

@@ -15,8 +15,11 @@ Processes are started afresh and import the program, so that it must guard what 
 """
 
 import hashlib
+import os
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import Final
 
 from opolyx_rules import compiled
 from opolyx_sdk.local._arena_workers import play_in_processes
@@ -24,6 +27,11 @@ from opolyx_sdk.local.arena_plan import ArenaPlan, play_game
 from opolyx_sdk.local.standings import GameRow, Standing, standings
 
 __all__ = ["ArenaPlan", "ArenaResult", "play_games", "rules_build", "run_arena"]
+
+_TRIAL_S: Final = 1.0
+"""After so many seconds it is known how long the rest will take."""
+_WORTH_S: Final = 3.0
+"""A rest of so many seconds is worth starting processes: each takes about half a second for that."""
 
 
 def rules_build() -> str:
@@ -54,13 +62,14 @@ class ArenaResult:
 
 
 def run_arena(
-    plan: ArenaPlan, *, workers: int = 1, on_game: Callable[[GameRow], None] | None = None
+    plan: ArenaPlan, *, workers: int | None = 1, on_game: Callable[[GameRow], None] | None = None
 ) -> ArenaResult:
     """Play all games; the same result for any number of workers.
 
     Args:
         plan: who plays what.
-        workers: processes; 1 plays in this one.
+        workers: processes; 1 plays in this one. None begins in this one, and starts as many as
+            there are cores for it once it is clear that the rest takes long enough to pay for that.
         on_game: is told of each game as it ends, in any order.
 
     Raises:
@@ -77,13 +86,33 @@ def run_arena(
     return ArenaResult(plan, tuple(sorted(rows, key=lambda row: row.number)))
 
 
-def play_games(plan: ArenaPlan, *, workers: int = 1) -> Generator[GameRow, None, None]:
+def play_games(plan: ArenaPlan, *, workers: int | None = 1) -> Generator[GameRow, None, None]:
     """The games as they end, in any order; close the iterator to stop.
 
-    Raises as `run_arena` does.
+    Takes and raises what `run_arena` does.
     """
     plan.check()
+    if workers is None:
+        return _as_many_as_pay(plan)
     workers = min(workers, plan.games)
     if workers > 1:
         return play_in_processes(plan, workers)
     return (play_game(plan, number) for number in range(plan.games))
+
+
+def _as_many_as_pay(plan: ArenaPlan) -> Generator[GameRow, None, None]:
+    """A run that is short ends here before processes would have started."""
+    cores, began = _cores(), time.perf_counter()
+    for number in range(plan.games):
+        gone, left = time.perf_counter() - began, plan.games - number
+        if cores > 1 and number and gone >= _TRIAL_S and gone / number * left >= _WORTH_S:
+            yield from play_in_processes(plan, min(cores, left), first=number)
+            return
+        yield play_game(plan, number)
+
+
+def _cores() -> int:
+    """Cores that this process may use, where the system says so."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -28,6 +28,8 @@ def main() -> None:
         chosen = choose(options.only)
     except ValueError as error:
         parser.error(str(error))
+    if options.json and not options.json.parent.is_dir():
+        parser.error(f"can't write {options.json}: there is no directory {options.json.parent}")
     if options.core != "compiled":
         python = f"{platform.python_implementation()} {platform.python_version()}"
         print(f"{python}, {CORE} rules", flush=True)
@@ -36,6 +38,8 @@ def main() -> None:
             begun = time.perf_counter()
             part.run(quick=options.quick)
             RUN.seconds[part.name] = time.perf_counter() - begun
+            if options.json:  # what is interrupted keeps what it has
+                write(options.json, quick=options.quick)
     of_the_core = [part.name for part in chosen if part.of_the_core]
     if options.core != "this" and of_the_core:
         print(f"\n{COMPILED}", flush=True)

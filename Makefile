@@ -168,6 +168,10 @@ core-wheel: setup ## Compile the rules core into dist/core; pure Python where th
 core-check: setup ## Run golden playouts and property tests on the compiled core: minutes
 	@$(BIN)/python tools/core_check.py $(ARGS)
 
+.PHONY: core-check-quick
+core-check-quick: setup ## All golden playouts and fewer random ones on a compiled core: a minute or two
+	@$(BIN)/python tools/core_check.py --quick
+
 .PHONY: chaos
 chaos: setup ## Strike three engines, Redis and Envoy 300 times under a hundred games; count what was lost (ARGS="--blows 30 --games 20")
 	@$(BIN)/python tests/chaos/replicas.py $(ARGS)
@@ -242,5 +246,5 @@ breaking: setup ## Compare the contract with the released one, proto/baseline.bi
 	$(BIN)/buf breaking --against proto/baseline.binpb
 
 .PHONY: check
-check: quick breaking types rules-coverage ## Everything, exactly as CI does it; ends with `make test`
+check: quick breaking types rules-coverage bench-guard core-check-quick ## Everything, exactly as CI does it; ends with `make test`
 	@$(MAKE) --no-print-directory test

@@ -70,14 +70,23 @@ def main() -> None:
     compiles = not chosen.pure and has_compiler()
     wheel = build(chosen.out, compiled=compiles, opt=chosen.opt)
     if not compiles and not chosen.pure:
-        print("there is no C compiler here (Debian: gcc): this wheel is pure Python")
+        print(f"there is {lacking()}: this wheel is pure Python")
     print(wheel)
 
 
 def has_compiler() -> bool:
-    """Whether the C compiler that this Python asks for is there."""
+    """Whether all that compiling takes is there."""
+    return not lacking()
+
+
+def lacking() -> str:
+    """What this machine lacks for compiling, with the Debian package that has it; empty for nothing."""
     command = os.environ.get("CC") or str(sysconfig.get_config_var("CC") or "cc")
-    return shutil.which(command.split()[0]) is not None
+    if shutil.which(command.split()[0]) is None:
+        return "no C compiler here (Debian: gcc and libc6-dev)"
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        return "no Python.h of this Python here (Debian: python3-dev)"
+    return ""
 
 
 def build(out: Path, *, compiled: bool, opt: str = "1") -> Path:

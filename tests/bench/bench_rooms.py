@@ -55,6 +55,8 @@ def run_rooms(part: str, rooms: int, *, quick: bool) -> None:
     _note_pair(part, title, pair, goal=BOARDGAME_IO[rooms])
     if rooms > 1:
         note(part, f"{title}, engine's share of bare grpc.aio", pair.share, "%", goal=80.0)
+    times = pair.engine.cpu_us / pair.bare.cpu_us
+    note(part, f"{title}, engine's CPU to that of bare grpc.aio", times, "times")
 
 
 def run_many_games(*, quick: bool) -> None:

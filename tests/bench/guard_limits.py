@@ -20,6 +20,11 @@ TOLERANCE: Final = 1.12
 """How many times its limit a piece of work may cost: in the middle between none and a loss of a quarter."""
 
 
+_SURELY_SAME: Final = 1.05
+_SURELY_SLOWER: Final = 1.2
+"""Between them more is measured before anything is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What is said of one piece of work."""
@@ -42,6 +47,11 @@ class Verdict:
     def slower(self) -> bool:
         """Whether that is more than noise."""
         return self.times > TOLERANCE
+
+    @property
+    def unclear(self) -> bool:
+        """Whether it is near enough to that to be measured once more."""
+        return _SURELY_SAME < self.times < _SURELY_SLOWER
 
 
 def judge(costs: Mapping[str, float], server_limit: float | None) -> list[Verdict]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import guard
+import guard_costs
 import guard_reference
 import opolyx_rules
 from guard_core import CoreCosts, ratios
@@ -20,6 +21,42 @@ from guard_works import Work, works_of_imported_core
 )
 def test_noise_passes_and_a_loss_of_a_quarter_does_not(times: float, slower: bool) -> None:
     assert slower is Verdict("clones", 3.0 * times, 3.0).slower
+
+
+@pytest.mark.parametrize(
+    ("times", "unclear"), [(0.9, False), (1.04, False), (1.06, True), (1.19, True), (1.3, False)]
+)
+def test_only_what_is_near_the_tolerance_is_measured_again(times: float, unclear: bool) -> None:
+    assert unclear is Verdict("clones", times, 1.0).unclear
+
+
+@pytest.mark.parametrize(
+    ("found", "limit", "cost", "turns"),
+    [
+        ([3.0], 3.0, 3.0, 1),
+        ([3.4, 3.0, 3.1], 3.0, 3.1, 3),
+        ([3.4, 3.4, 3.6], 3.0, 3.4, 3),
+        ([4.0], 3.0, 4.0, 1),
+        ([3.0, 3.1, 3.5], None, 3.1, 3),
+    ],
+)
+def test_the_server_is_measured_until_it_is_clear(
+    found: list[float],
+    limit: float | None,
+    cost: float,
+    turns: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left = list(found)
+
+    async def one_turn(_: object) -> float:
+        return left.pop(0)
+
+    monkeypatch.setattr(guard_costs, "_server", one_turn)
+    monkeypatch.setattr(guard_costs, "stay_on_one_core", lambda: None)
+
+    assert cost == guard_costs.server_cost(limit)
+    assert turns == len(found) - len(left)
 
 
 def test_the_tolerance_lies_between_noise_and_a_loss_of_a_quarter() -> None:
@@ -123,6 +160,39 @@ def test_the_guard_fails_where_something_is_slower(
 
     assert code == guard.main()
     assert (code == 1) is ("slower" in capsys.readouterr().out)
+
+
+def test_a_renewal_packs_the_core_and_keeps_the_servers_cost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(sys, "argv", ["guard", "--renew"])
+    monkeypatch.setattr(guard, "compiled", False)
+    monkeypatch.setattr(guard_reference, "pack", lambda: done.append("packed"))
+    monkeypatch.setattr(guard, "server_cost", lambda _, turns: 2.5)
+    monkeypatch.setattr(guard, "save", done.append)
+
+    assert guard.main() == 0
+    assert ["packed", 2.5] == done
+
+
+def test_a_compiled_core_is_not_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["guard"])
+    monkeypatch.setattr(guard, "compiled", True)
+
+    assert guard.main() == 2
+
+
+def test_without_a_limit_the_server_is_not_guarded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["guard"])
+    monkeypatch.setattr(guard, "compiled", False)
+    monkeypatch.setattr(guard, "load", lambda: None)
+    monkeypatch.setattr(guard, "measure", lambda limit: {"clones": 1.0, SERVER: 99.0})
+
+    assert guard.main() == 0
+    assert "not guarded" in capsys.readouterr().out
 
 
 def _state_class(clones: Work) -> type:

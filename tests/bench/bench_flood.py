@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 from flood_tables import Tables
+from opolyx_engine.settings import EngineSettings
 from support_flood import MIXED, FloodProcess
 from support_flood_talks import TALKS
 from support_observed import Look, ObservedEngine
@@ -42,6 +43,9 @@ MOST_TIMES: Final = 2.0
 ROUNDS: Final = 3
 SETTLE_S: Final = 3.0
 """After which a flood has all its connections, and its end is over."""
+
+_DEFAULTS: Final = {"stream_burst": EngineSettings.model_fields["stream_burst"].default}
+"""What tests have another value for."""
 
 
 @dataclass(slots=True)
@@ -124,7 +128,7 @@ async def measure(games: int, connections: int, seconds: float) -> list[tuple[st
     memory: list[Look] = []
     with tempfile.TemporaryDirectory() as name:
         async with (
-            ObservedEngine(Path(name)) as engine,
+            ObservedEngine(Path(name), **_DEFAULTS) as engine,
             Tables(engine, games) as tables,
         ):
             attacked = Attacked(engine, tables, connections)
@@ -141,6 +145,7 @@ async def measure(games: int, connections: int, seconds: float) -> list[tuple[st
         ("quiet: p50, p99", f"{quiet.part(0.5):.1f}, {quiet.part(0.99):.1f} ms"),
         ("flooded: p50, p99", f"{flooded.part(0.5):.1f}, {flooded.part(0.99):.1f} ms"),
         (f"p99, times quiet (goal {MOST_TIMES:g})", f"{times(quiet, flooded):.2f}"),
+        ("the same, times without an attacker", f"{times(alone, flooded):.2f}"),
         (
             "moves answered, quiet and flooded",
             f"{len(quiet.waits_s):,}, {len(flooded.waits_s):,}",
@@ -180,7 +185,7 @@ async def measure_kinds(games: int, connections: int, seconds: float, kinds: Seq
     print(f"{'kind':12}{'frames/s':>10}{'open':>6}{'cores':>7}{'p50':>8}{'p99':>9}{'times':>8}")
     with tempfile.TemporaryDirectory() as name:
         async with (
-            ObservedEngine(Path(name)) as engine,
+            ObservedEngine(Path(name), **_DEFAULTS) as engine,
             Tables(engine, games) as tables,
         ):
             await tables.play(seconds)

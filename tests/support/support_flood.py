@@ -24,7 +24,7 @@ MIXED: Final = tuple(
 """Every kind: three quarters stall, a quarter floods."""
 
 _AGAIN_S: Final = 1.0  # after a connection was closed
-_LEAST_URGENT: Final = 5
+_LESS_URGENT: Final = 10
 _ROOM: Final = 1 << 30
 
 
@@ -150,7 +150,7 @@ class FloodProcess:
 
 
 async def _main() -> None:
-    os.nice(_LEAST_URGENT)  # its machine is another one: this one's time is for all others first
+    os.nice(_LESS_URGENT)  # its machine is another one: this one's time is for all others first
     lines = asyncio.StreamReader(limit=1 << 24)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)

@@ -105,6 +105,7 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
 
     async def _refuse_unknown(self, _: Any, context: Any) -> None:
         code = grpc.StatusCode.UNIMPLEMENTED
+        await self._rules.refused.leave_unanswered(context)
         self._rules.refused.note(context, code)
         await context.abort(code, "there is no such method")
 
@@ -124,6 +125,7 @@ class ServerInterceptor(grpc.aio.ServerInterceptor):
             serve = handler.stream_unary if handler.request_streaming else handler.unary_unary
 
         async def guarded(_: Any, context: Any) -> Any:
+            await self._rules.refused.leave_unanswered(context)
             with guard.traced(context):
                 return await guard.run(
                     serve,

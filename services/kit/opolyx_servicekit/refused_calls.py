@@ -34,6 +34,7 @@ _GATHER_S: Final = 0.1  # so that many are closed at once; the refusal is on its
 _MOST_HOSTS: Final = 10_000
 _KNOWN_S: Final = 60.0
 _STRICTER: Final = 20
+_LONGEST_CLOSE_S: Final = 5.0
 _SHARED: Final = 2  # what an address has, times what a connection has
 _MOST_LOGGED: Final = 5
 
@@ -71,6 +72,7 @@ class RefusedCalls:
         self._monotonic = monotonic
         self._tasks = TaskOwner("refused calls")
         self._known: OrderedDict[str, float] = OrderedDict()
+        self._gathered: set[str] = set()
         self._closing: set[str] = set()
         self.ports: tuple[int, ...] = ()
         """Ports of the server; connections to others are none of its clients'."""
@@ -80,6 +82,15 @@ class RefusedCalls:
         if code in _REFUSED:
             self._count(context, senseless=code in _SENSELESS)
 
+    async def leave_unanswered(self, context: Any) -> None:
+        """Return at once, but for a call on a connection that is about to be closed.
+
+        Such a call isn't worth an answer: it ends with its connection. There are many of them,
+        as whoever floods has sent more before it is closed.
+        """
+        if (self._gathered or self._closing) and self._is_closing(str(context.peer())):
+            await asyncio.sleep(_LONGEST_CLOSE_S)
+
     def note_silent(self, context: Any) -> None:
         """Count a call that was cancelled before its caller had said anything."""
         self._count(context, senseless=False)
@@ -88,7 +99,7 @@ class RefusedCalls:
         if self._buckets is None:
             return
         peer = str(context.peer())
-        if peer in self._closing:
+        if self._is_closing(peer):
             return
         host, now_s = host_of(peer), self._monotonic()
         if not host:
@@ -104,6 +115,9 @@ class RefusedCalls:
             self._know(host, now_s)
             self._close_soon(peer)
 
+    def _is_closing(self, peer: str) -> bool:
+        return peer in self._gathered or peer in self._closing
+
     async def aclose(self) -> None:
         """Close no more connections."""
         await self._tasks.close()
@@ -115,14 +129,16 @@ class RefusedCalls:
             self._known.popitem(last=False)
 
     def _close_soon(self, peer: str) -> None:
-        if not self._closing:
+        self._gathered.add(peer)
+        if not len(self._tasks):
             self._tasks.start(self._close_gathered(), name="close")
-        self._closing.add(peer)
 
     async def _close_gathered(self) -> None:
-        await asyncio.sleep(self._gather_seconds)
-        peers, self._closing = self._closing, set()
-        closed = await asyncio.to_thread(self._close, peers, self.ports)
-        self._on_closed(closed)
-        hosts = sorted({host_of(peer) for peer in peers})
-        _log.info("connections_closed", count=closed, hosts=hosts[:_MOST_LOGGED])
+        while self._gathered:
+            await asyncio.sleep(self._gather_seconds)
+            self._closing, self._gathered = self._gathered, set()
+            closed = await asyncio.to_thread(self._close, self._closing, self.ports)
+            self._on_closed(closed)
+            hosts = sorted({host_of(peer) for peer in self._closing})
+            _log.info("connections_closed", count=closed, hosts=hosts[:_MOST_LOGGED])
+            self._closing = set()

@@ -187,6 +187,20 @@ async def test_a_flood_of_refused_commands_is_read_ever_more_slowly_and_then_not
         await (await flooder.play()).drained()
 
 
+async def test_streams_that_are_left_without_a_word_count_as_refused(tmp_path: Path) -> None:
+    limits: dict[str, Any] = {"refused_commands_per_second": 1, "refused_command_burst": BURST}
+    async with running_engine(tmp_path, clock=ManualClock(START_MS), **limits) as engine:
+        caller = await engine.caller("p_0")
+        for _ in range(BURST + 1):
+            await caller.play()
+            await eventually(lambda: len(engine.service.streams) == 1)
+            await caller.channel.close()
+            await eventually(lambda: len(engine.service.streams) == 0)
+            caller = await engine.caller("p_0")
+        limit = (await refused_stream(await caller.play()))[2]
+        assert "refused_commands_per_second" == limit
+
+
 async def test_commands_are_counted_by_seat_and_not_by_address(table: Table) -> None:
     for number in range(COMMANDS):
         result = await table.other.submit(table.game_id, f"c{number}", "d0", **ROLL)

@@ -120,17 +120,18 @@ async def test_shutting_out_is_forgiven_after_a_while(given: Given) -> None:
         await given.clock.advance(605_001)
 
 
-async def test_single_commands_are_refused_while_streams_would_be_held(given: Given) -> None:
+async def test_single_commands_and_new_streams_are_refused_while_streams_are_held(
+    given: Given,
+) -> None:
     given.refuse(BURST)
-    given.patience.admit_command(FLOODER)
+    given.patience.admit(FLOODER)
     given.refuse()
     with pytest.raises(ResourceExhausted) as caught:
-        given.patience.admit_command(FLOODER)
+        given.patience.admit(FLOODER)
     assert HOLDS_MS[0] == caught.value.retry_after_ms
-    given.patience.admit(FLOODER)
-    given.patience.admit_command(PLAYER)
+    given.patience.admit(PLAYER)
     await given.clock.advance(HOLDS_MS[0])
-    given.patience.admit_command(FLOODER)
+    given.patience.admit(FLOODER)
 
 
 async def test_accounts_that_were_never_refused_anything_are_not_kept(given: Given) -> None:

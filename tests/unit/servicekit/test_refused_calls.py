@@ -86,6 +86,30 @@ async def test_who_was_closed_is_closed_at_once_for_calls_that_make_no_sense() -
     assert [] == await closed.after(B, CODES.UNAUTHENTICATED)
 
 
+async def test_connections_share_the_budget_of_their_address() -> None:
+    closed = Closed()
+    for port in range(10, 20):  # 8 calls each: within what each may, and what two may together
+        assert [] == await closed.after(f"ipv4:192.0.2.7:{port}", *[CODES.UNAUTHENTICATED] * 8)
+    assert [] == await closed.after(ELSEWHERE, CODES.UNAUTHENTICATED)
+    assert [{A}] == await closed.after(A, CODES.UNAUTHENTICATED)
+
+
+async def test_calls_on_a_connection_that_is_being_closed_are_left_unanswered() -> None:
+    closed = Closed()
+    doomed, other = SimpleNamespace(peer=lambda: A), SimpleNamespace(peer=lambda: ELSEWHERE)
+    for _ in range(BURST):
+        closed.refused.note(doomed, CODES.UNAUTHENTICATED)
+    await closed.refused.leave_unanswered(doomed)
+    closed.refused.note(doomed, CODES.UNAUTHENTICATED)
+    left = asyncio.create_task(closed.refused.leave_unanswered(doomed))
+    await closed.refused.leave_unanswered(other)
+    assert not left.done()
+    assert [{A}] == await closed.after(ELSEWHERE)
+    assert not left.done(), "it ends with its connection"
+    left.cancel()
+    await closed.refused.leave_unanswered(doomed)
+
+
 async def test_many_are_closed_together() -> None:
     closed = Closed()
     await closed.after(A, *[CODES.UNAUTHENTICATED] * (BURST + 1))

@@ -75,11 +75,11 @@ class EngineSettings(PeerSettings):
     command_burst: int = Field(default=400, ge=1)
     """Commands that one player may send in one game at once, before the average counts."""
 
-    refused_commands_per_second: int = Field(default=20, ge=1)
+    refused_commands_per_second: int = Field(default=10, ge=1)
     """Commands a second of one account that may be refused on average; past it, its streams are read
-    ever more slowly, and then not taken for a while."""
+    ever more slowly, and then not taken for a while. Streams left without a word count too."""
 
-    refused_command_burst: int = Field(default=1_000, ge=1)
+    refused_command_burst: int = Field(default=200, ge=1)
     """Commands of one account that may be refused at once, before the average counts."""
 
     streams_per_second: int = Field(default=100, ge=1)

@@ -93,7 +93,7 @@ class CountedEntrance(CommandEntrance):
 
     async def submit_and_wait(self, message: pb.Command, principal: Principal) -> pb.CommandResult:
         """See `CommandEntrance.submit_and_wait`; also raises ResourceExhausted."""
-        self._patience.admit_command(principal)
+        self._patience.admit(principal)
         if self._games.find_running(message.game_id) is None:
             self._others.admit(principal)
         result = await super().submit_and_wait(message, principal)

@@ -1,7 +1,7 @@
 """What becomes of an account whose commands are refused again and again.
 
-A refusal costs as much as a move. So each account has a budget of commands that are not accepted;
-past it, its streams aren't read for a while, twice as long each time, up to a few seconds: what it
+A refusal costs as much as a move. So each account has a budget of commands that are not accepted, and
+of streams that it opens and leaves without a word; past it, its streams aren't read for a while, twice as long each time, up to a few seconds: what it
 sends then waits on its own side of the wire. When that doesn't help, the stream is ended and the
 account's streams aren't taken for a while, twice as long each time, too. A command that is accepted
 begins anew.
@@ -61,11 +61,12 @@ class Patience:
     def note(self, principal: Principal, result: pb.CommandResult) -> None:
         """A command of the account was answered."""
         if not result.HasField("accepted"):
-            self._refused(principal)
+            self.note_nonsense(principal)
         elif (account := self._accounts.get(principal.subject)) is not None:
             account.holds = 0
 
-    def _refused(self, principal: Principal) -> None:
+    def note_nonsense(self, principal: Principal) -> None:
+        """The account cost something, and nothing came of it."""
         account = self._account(principal.subject)
         now_ms = self._clock.now_ms()
         if account.refusals.wait_ms(now_ms) and now_ms >= account.held_until_ms:
@@ -82,20 +83,19 @@ class Patience:
         account = self._accounts.get(principal.subject)
         if account is None:
             return
-        self.admit(principal)
+        if (left_ms := account.shut_until_ms - self._clock.now_ms()) > 0:
+            raise self._error(left_ms)
         if account.holds > _MOST_HOLDS:
             raise self._shut_out(account)
         while self._clock.now_ms() < account.held_until_ms:
             await self._clock.sleep_until(account.held_until_ms)
 
     def admit(self, principal: Principal) -> None:
-        """Raises ResourceExhausted if the account is shut out."""
-        account = self._accounts.get(principal.subject)
-        if account is not None and (left_ms := account.shut_until_ms - self._clock.now_ms()) > 0:
-            raise self._error(left_ms)
+        """Whether the account's stream, or its single command, may be taken now.
 
-    def admit_command(self, principal: Principal) -> None:
-        """As `admit`, and also if it is held back: a single command has no stream to wait on."""
+        Raises:
+            ResourceExhausted: it is shut out or held back.
+        """
         account = self._accounts.get(principal.subject)
         if account is not None:
             until_ms = max(account.shut_until_ms, account.held_until_ms)

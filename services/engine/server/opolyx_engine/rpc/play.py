@@ -68,6 +68,8 @@ class PlayStreams:
             self.streams.close(outbox)
             stream.detach_all()
             stream.elsewhere.end()
+            if not stream.heard:
+                self.streams.patience.note_nonsense(principal)
             await asyncio.gather(reader, stream.elsewhere.ended(), return_exceptions=True)
 
 
@@ -86,6 +88,8 @@ class _PlayStream:
         self._principal = principal
         self._outbox = outbox
         self._attached: dict[str, tuple[GameActor, Subscription]] = {}
+        self.heard = False
+        """Whether the caller has said anything."""
         self._unanswered = 0
         self._fewer = asyncio.Event()
         self._goes_no_further = was_forwarded(context)
@@ -98,6 +102,7 @@ class _PlayStream:
         """Take requests until the caller ends; then what is owed is answered, and the stream ends."""
         try:
             async for request in requests:
+                self.heard = True
                 await self._take(request)
                 await self._wait_answered(self._owner.settings.most_stream_commands)
                 await self._owner.streams.patience.hold(self._principal)

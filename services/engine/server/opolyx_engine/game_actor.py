@@ -6,15 +6,15 @@ while the append runs, other games go on. If the store fails the table stays as 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
-from opolyx_engine.admission import admit, excluded
-from opolyx_engine.command import BUSY, MOVED, STORE_AWAY, Answer, Command
+from opolyx_engine.admission import excluded
+from opolyx_engine.asked_game import AskedGame
+from opolyx_engine.command import BUSY, MOVED, STORE_AWAY, Command
 from opolyx_engine.cut_off import is_cut_off
 from opolyx_engine.errors import owner_unknown, store_unavailable
 from opolyx_engine.frame_maker import FrameMaker
@@ -26,17 +26,14 @@ from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.recent_commands import RecentCommands
 from opolyx_engine.replies import Replies
 from opolyx_engine.settings import EngineSettings
-from opolyx_engine.shown_game import ShownGame
-from opolyx_engine.store.base import GameStore, StoreConflict
+from opolyx_engine.store.base import GameStore
 from opolyx_engine.store_failures import StoreFailures
 from opolyx_engine.table import Step, Table
 from opolyx_engine.timers import Alarm, Timers
+from opolyx_engine.turns import Turns
 from opolyx_engine.void_requests import VoidRequests
-from opolyx_rules.actions import KIND, NAMES, Action
-from opolyx_rules.reasons import Refusal
 from opolyx_servicekit.errors import ServiceError
 from opolyx_servicekit.tasks import TaskOwner
-from opolyx_servicekit.tracing import span, tracing
 from opolyx_servicekit.wall_clock import Clock
 
 _log = structlog.get_logger(__name__)
@@ -87,7 +84,7 @@ class GameTools:
     """Whether whoever came through the replica of an id can still be reached through it."""
 
 
-class GameActor(ShownGame):
+class GameActor(AskedGame):
     """Runs one game. Reading its table is allowed at any time: it is replaced, never changed."""
 
     def __init__(
@@ -112,7 +109,12 @@ class GameActor(ShownGame):
         """
         settings = tools.settings
         super().__init__(
-            table, tools.frames, settings.recent_updates, deadlines_moved=deadlines_moved
+            table,
+            tools.frames,
+            settings.recent_updates,
+            tools.clock,
+            deadlines_moved=deadlines_moved,
+            quiet_since_ms=quiet_since_ms,
         )
         self.stopped = False
         """Whether the actor takes nothing more: the game ended, or is run here no longer."""
@@ -125,8 +127,6 @@ class GameActor(ShownGame):
         self.failures = StoreFailures(self.game_id, tools.clock, tools.metrics, settings, self.wake)
         """How the store failed here."""
         self._tools = tools
-        self._quiet_since_ms = tools.clock.now_ms() if quiet_since_ms is None else quiet_since_ms
-        self._attaching = 0
         self._working = True
         self._left = False
         self._leaving: asyncio.Future[None] | None = None
@@ -137,8 +137,11 @@ class GameActor(ShownGame):
         self._game_log = GameLog(
             tools.store, tools.clock, tools.metrics, settings.snapshot_every, epoch
         )
-        self._inbox = Inbox(settings.most_waiting_commands)
         self._replies = Replies(table.header.game_id, tools.metrics, settings)
+        self._turns = Turns(
+            self._game_log, self._answers, self._replies, self.failures, tools.clock, tools.metrics
+        )
+        self._inbox = Inbox(settings.most_waiting_commands)
         self._late_commands = LateCommands(self._answers, self._replies, tools.tasks)
         self._void_requests = VoidRequests()
         self._faulty = False
@@ -148,11 +151,6 @@ class GameActor(ShownGame):
     def next_due_ms(self) -> int | None:
         """When the clock acts next, Unix milliseconds."""
         return self._alarm.next_due_ms
-
-    @property
-    def quiet_since_ms(self) -> int:
-        """Since when nobody has asked for the game, Unix milliseconds."""
-        return self._quiet_since_ms
 
     @property
     def waiting(self) -> int:
@@ -167,20 +165,6 @@ class GameActor(ShownGame):
     def wake(self) -> None:
         """Look at the clock, and at what waits."""
         self._wake.set()
-
-    def touch(self) -> None:
-        """Somebody asks for the game, or receives it."""
-        self._quiet_since_ms = self._tools.clock.now_ms()
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Let the game not rest meanwhile: somebody is about to receive it."""
-        self._attaching += 1
-        try:
-            yield
-        finally:
-            self._attaching -= 1
-            self.touch()
 
     def rest(self) -> bool:
         """Stop, if nothing is going on; the game goes on from the store when it is taken up again.
@@ -229,6 +213,11 @@ class GameActor(ShownGame):
             self._wake.set()
         else:
             self._replies.send(command, self._replies.retry(BUSY))
+
+    def publish(self, step: Step) -> None:
+        """Show a stored step to everybody; for the game's own task."""
+        self._show_step(step)
+        self._changed()
 
     async def end_as_void(self, reason: str) -> int:
         """End the game without a result; its life afterwards, FINISHED if it was over before.
@@ -310,10 +299,9 @@ class GameActor(ShownGame):
             await self._meet_fault()
 
     async def _work_through(self) -> None:
-        step = await self._game_log.settle(self.table)
-        if step is not None:
+        if step := await self._game_log.settle(self.table):
             self._answers.keep_step(step)
-            self._publish(step)
+            self.publish(step)
         while self.running:
             if self._faulty:
                 await self._end_as_void(_FAULT)
@@ -339,40 +327,10 @@ class GameActor(ShownGame):
         ):
             await self._let_clock_act(due_ms, now_ms)
         elif self._inbox:
-            await self._take(self._next_command())
+            await self._turns.take(self, self._inbox.take())
         else:
             return False
         return True
-
-    def _next_command(self) -> Command:
-        return self._inbox.take()
-
-    async def _take(self, command: Command) -> None:
-        """Answer one command: what was answered before, a refusal, or what it causes."""
-        if not tracing():
-            await self._answer(command)
-            return
-        waited_ms = self._tools.clock.now_ms() - command.arrived_ms
-        with span("command", command.trace, game_id=self.game_id, waited_ms=waited_ms):
-            await self._answer(command)
-
-    async def _answer(self, command: Command) -> None:
-        answer = self._answers.recent(command) or self._replies.too_fast(command)
-        if answer is not None:
-            self._replies.send(command, answer)
-            return
-        with span("admission"):
-            admitted = admit(self.table, command)
-        try:
-            if isinstance(admitted, Refusal):
-                answer = await self._answers.instead_of(command, admitted)
-            else:
-                answer = await self._commit(admitted, command.command_id)
-        except BaseException:
-            self._replies.send(command, self._replies.retry(STORE_AWAY))
-            raise
-        self._answers.keep(command, answer)
-        self._replies.send(command, answer)
 
     async def _let_clock_act(self, due_ms: int, now_ms: int) -> None:
         """What is due happens, unless an outage kept players from acting before it was (CLOCK-5)."""
@@ -386,48 +344,12 @@ class GameActor(ShownGame):
             _log.info("players_cut_off", game_id=self.game_id)
             self._grant_grace(self._tools.clock.now_ms())
         else:
-            await self._take_due(due_ms, self._tools.clock.now_ms())
+            await self._turns.take_due(self, due_ms, self._tools.clock.now_ms())
 
     def _grant_grace(self, now_ms: int) -> None:
         """Give whoever is awaited as much time as if the game was taken up again."""
         grace_ms = self._tools.settings.restart_grace_ms
         self._show_moved(self.table.with_grace(now_ms, grace_ms))
-        self._changed()
-
-    async def _take_due(self, due_ms: int, now_ms: int) -> None:
-        action = self.table.clocks.due_action(self.table.state, now_ms)
-        if action is None:
-            raise RuntimeError(f"nothing is due at {now_ms}")
-        await self._commit(action, "")
-        late_ms = self._tools.clock.now_ms() - due_ms  # now that it is stored and shown
-        self._tools.metrics.timer_lag.observe(late_ms / 1000)
-        self._tools.metrics.commands.inc(NAMES[action[KIND]], "clock")
-
-    async def _commit(self, action: Action, command_id: str) -> Answer:
-        """Apply on a copy, append, publish.
-
-        Raises:
-            ServiceError: the store failed; the table is as before, unless that is unknown.
-            LogMoved: somebody else goes on with the game.
-        """
-        with span("rules"):
-            step = self.table.plan(action, command_id, self._tools.clock.now_ms())
-        try:
-            with span("store"):
-                await self._game_log.append(self.table, step)
-        except StoreConflict as error:
-            # The id may have been used long ago, though the command answers what is open.
-            answer = await self._answers.of_log(command_id, action)
-            if answer is None:
-                raise LogMoved(f"the log of {self.game_id} is not at {self.table.seq}") from error
-            return answer
-        self.failures.over()
-        with span("publish"):
-            self._publish(step)
-        return Answer(seq=step.entry.seq)
-
-    def _publish(self, step: Step) -> None:
-        self._show_step(step)
         self._changed()
 
     def _changed(self) -> None:
@@ -471,7 +393,7 @@ class GameActor(ShownGame):
     def _dismiss(self) -> None:
         """Answer what waits when the actor stops: the game is over, or the server goes away."""
         while self._inbox:
-            self.submit(self._next_command())
+            self.submit(self._inbox.take())
         if self.running:
             self._void_requests.fail(self._unavailable())
         else:

@@ -8,6 +8,7 @@ import pytest
 
 import compiled_core
 import core_wheel
+from bench_rooms import rise
 from parts import PARTS, choose
 from results import Result, Run, document, read
 from room_load import _Room
@@ -97,6 +98,14 @@ def test_an_action_counts_once_though_the_next_overtakes_it() -> None:
 
     assert [False] * 6 + [True, True] == reached
     assert {} == room.received
+
+
+@pytest.mark.parametrize(
+    ("costs", "most"),
+    [([2.0, 2.0], 1.0), ([4.0, 2.0, 3.0], 1.5), ([1.0, 1.2, 1.1], 1.2), ([3.0, 2.0, 1.0], 1.0)],
+)
+def test_the_greatest_rise_is_from_the_least_before(costs: list[float], most: float) -> None:
+    assert most == rise(costs)
 
 
 def _wheel(path: Path, files: dict[str, bytes]) -> Path:

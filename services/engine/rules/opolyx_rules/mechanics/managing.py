@@ -6,9 +6,7 @@ from opolyx_rules.actions import (
     BUILD_BY,
     KIND,
     MORTGAGE,
-    MORTGAGE_BY,
     REDEEM,
-    REDEEM_BY,
     SEAT,
     SELL_BUILDING,
     SELL_BUILDING_BY,
@@ -25,10 +23,10 @@ from opolyx_rules.mechanics.building import (
     sellable,
 )
 from opolyx_rules.mechanics.mortgage import (
+    list_mortgages,
+    list_redemptions,
     mortgage,
-    mortgageable,
     redeem,
-    redeemable,
     refuse_mortgage,
     refuse_redeem,
 )
@@ -49,8 +47,7 @@ def list_managing(state: State, seat: Seat, out: list[Action]) -> None:
         by_square = BUILD_BY[seat]
         out += [by_square[square] for square in buildable(state, seat)]
     list_raising(state, seat, out)
-    by_square = REDEEM_BY[seat]
-    out += [by_square[square] for square in redeemable(state, seat)]
+    list_redemptions(state, seat, out)
 
 
 def list_raising(state: State, seat: Seat, out: list[Action]) -> None:
@@ -58,8 +55,7 @@ def list_raising(state: State, seat: Seat, out: list[Action]) -> None:
     if state.whole[seat]:
         by_square = SELL_BUILDING_BY[seat]
         out += [by_square[square] for square in sellable(state, seat)]
-    by_square = MORTGAGE_BY[seat]
-    out += [by_square[square] for square in mortgageable(state, seat)]
+    list_mortgages(state, seat, out)
 
 
 def refuse_managing(state: State, action: Action) -> Refusal | None:

@@ -1,5 +1,6 @@
 """Mortgaging, redeeming and the mortgage clock (MORT)."""
 
+from opolyx_rules.actions import ARGUMENT, MORTGAGE_BY, REDEEM_BY, Action
 from opolyx_rules.content.boards import GROUP, PRICE
 from opolyx_rules.events import (
     MORTGAGE_COUNTED,
@@ -40,7 +41,7 @@ from opolyx_rules.state import State
 
 
 def refuse_mortgage(state: State, seat: Seat, square: Square) -> Refusal | None:
-    """Why the seat can't mortgage the square now. Must agree with `mortgageable`."""
+    """Why the seat can't mortgage the square now. Must agree with `list_mortgages`."""
     if GROUP[square] < 0:
         return Refusal(NOT_A_PROPERTY, "MORT-1", (("square", square),))
     if state.owner[square] != seat:
@@ -54,13 +55,16 @@ def refuse_mortgage(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def mortgageable(state: State, seat: Seat) -> list[Square]:
-    """The seat's properties that it can mortgage, ascending. Must agree with `refuse_mortgage`."""
-    held, mortgaged, financed = state.held[seat], state.mortgaged, state.financed[seat]
-    found = [square for square in held if not mortgaged[square] and square != financed]
-    if state.whole[seat]:  # only there it may have built
-        return [square for square in found if not group_built(state, GROUP[square])]
-    return found
+def list_mortgages(state: State, seat: Seat, out: list[Action]) -> None:
+    """Append what the seat can mortgage, by ascending square. Must agree with `refuse_mortgage`."""
+    by_square, mortgaged, financed = MORTGAGE_BY[seat], state.mortgaged, state.financed[seat]
+    may_have_built = bool(state.whole[seat])
+    for square in state.held[seat]:
+        if mortgaged[square] or square == financed:
+            continue
+        if may_have_built and group_built(state, GROUP[square]):
+            continue
+        out.append(by_square[square])
 
 
 def mortgage(state: State, seat: Seat, square: Square, log: Log) -> None:
@@ -73,14 +77,17 @@ def mortgage(state: State, seat: Seat, square: Square, log: Log) -> None:
 def cheapest_mortgageable(state: State, seat: Seat) -> Square:
     """The property that the game mortgages first for a seat (DEBT-3); NOBODY for none."""
     best = NOBODY
-    for square in mortgageable(state, seat):
+    actions: list[Action] = []
+    list_mortgages(state, seat, actions)
+    for action in actions:
+        square = action[ARGUMENT]
         if best == NOBODY or PRICE[square] < PRICE[best]:
             best = square
     return best
 
 
 def refuse_redeem(state: State, seat: Seat, square: Square) -> Refusal | None:
-    """Why the seat can't redeem the square now. Must agree with `redeemable`."""
+    """Why the seat can't redeem the square now. Must agree with `list_redemptions`."""
     if GROUP[square] < 0:
         return Refusal(NOT_A_PROPERTY, "MORT-2", (("square", square),))
     if state.owner[square] != seat:
@@ -94,11 +101,13 @@ def refuse_redeem(state: State, seat: Seat, square: Square) -> Refusal | None:
     return None
 
 
-def redeemable(state: State, seat: Seat) -> list[Square]:
-    """The seat's properties that it can redeem now, ascending. Must agree with `refuse_redeem`."""
-    held, cash, mortgaged = state.held[seat], state.cash[seat], state.mortgaged
+def list_redemptions(state: State, seat: Seat, out: list[Action]) -> None:
+    """Append what the seat can redeem, by ascending square. Must agree with `refuse_redeem`."""
+    by_square, cash, mortgaged = REDEEM_BY[seat], state.cash[seat], state.mortgaged
     costs = redeem_costs(state.ruleset.mortgage_interest_bp)
-    return [square for square in held if mortgaged[square] and cash >= costs[square]]
+    for square in state.held[seat]:
+        if mortgaged[square] and cash >= costs[square]:
+            out.append(by_square[square])
 
 
 def redeem(state: State, seat: Seat, square: Square, log: Log) -> None:

@@ -52,7 +52,7 @@ BATCH: Final = 200
 def run(*, quick: bool) -> None:
     """Fill a board on each store, measure, and print the table."""
     players = QUICK_PLAYERS if quick else PLAYERS
-    calls = 300 if quick else 1_000
+    calls = 150 if quick else 1_000
     print(f"\nleaderboard, {players:,} players, {ROWS} rows a page")
     with tempfile.TemporaryDirectory(prefix="opolyx-bench-") as folder:
         asyncio.run(_on_sqlite(Path(folder) / "board.db", players, calls))

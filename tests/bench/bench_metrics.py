@@ -58,7 +58,7 @@ class Nothing:
 def run(*, quick: bool) -> None:
     """Measure in pairs, and print the table."""
     configure_logs(level="error")
-    pairs = 5 if quick else 30
+    pairs = 4 if quick else 30
     print(f"\n{'cost of metrics':26}{'with us':>12}{'without us':>12}{'cost':>10}   {pairs} pairs")
     for name, work, times in (("a move of a bot", _play, 300), ("a call over gRPC", _call, 60)):
         with_s, without_s = asyncio.run(_measure(work, pairs, times))

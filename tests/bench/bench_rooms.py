@@ -43,7 +43,7 @@ class Effort:
     rounds: int
 
 
-QUICK: Final = Effort(0.8, 1)
+QUICK: Final = Effort(0.5, 1)
 USUAL: Final = Effort(2.0, 3)
 
 
@@ -116,7 +116,7 @@ def run_redis(*, quick: bool) -> None:
 
 def run_flat(*, quick: bool) -> None:
     """What an action costs by the number of games, at the same pace of all together."""
-    seconds = 1.0 if quick else 4.0
+    seconds = 0.6 if quick else 4.0
     _heading()
     costs = _in_a_folder(lambda folder: _flat(folder, seconds))
     for games, cost in zip(FLAT, costs, strict=True):

@@ -34,7 +34,7 @@ TABLES: Final[tuple[tuple[str, Callable[[], Bot | str]], ...]] = (
 
 def run_simulate(*, quick: bool) -> None:
     """Measure each table, the median of some runs of CPU time, and print the lines."""
-    seconds, runs = (0.4, 1) if quick else (1.0, 3)
+    seconds, runs = (0.3, 1) if quick else (1.0, 3)
     for name, bot in TABLES:
         rate = statistics.median(_simulated(bot, seconds, first) for first in range(runs))
         note("simulate", f"simulate, {name}", rate, "/s", goal=_GOAL)
@@ -43,7 +43,7 @@ def run_simulate(*, quick: bool) -> None:
 
 def run_arena(*, quick: bool) -> None:
     """Measure the arena on one process and on two, and print the lines."""
-    seconds = 1.0 if quick else 4.0
+    seconds = 0.6 if quick else 4.0
     rates = {}
     for workers in WORKERS:
         rates[workers] = _in_arena(workers, seconds)

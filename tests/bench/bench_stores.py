@@ -27,7 +27,7 @@ _BODY: Final = b"x" * 300
 
 def run(*, quick: bool) -> None:
     """Measure each store, and print the table."""
-    seconds = 0.4 if quick else 2.0
+    seconds = 0.25 if quick else 2.0
     print(f"\n{'appends':26}{'games':>8}{'a second':>12}{'CPU us':>10}{'p50 ms':>10}{'p99 ms':>10}")
     with tempfile.TemporaryDirectory(prefix="opolyx-bench-") as folder:
         for name, url in _stores(Path(folder)):

@@ -2,7 +2,7 @@
 
 `simulate` makes for every answer of a bot what it gets live: the view, the decision, typed actions; and
 it checks what comes back. The thinking of the bots is counted. The arena plays the same games on
-processes: what it does is measured from its first game on, so that starting them is not counted.
+processes: starting them is not counted.
 """
 
 import statistics
@@ -22,6 +22,7 @@ WORKERS: Final = (1, 2)
 _RULESET: Final = "classic@full"
 _GOAL: Final = 300_000.0 if compiled else 60_000.0
 _ENOUGH_GAMES: Final = 1_000_000
+_WARM_GAMES: Final = 3
 
 TABLES: Final[tuple[tuple[str, Callable[[], Bot | str]], ...]] = (
     ("four built-in random", lambda: "random"),
@@ -64,10 +65,11 @@ def _simulated(bot: Callable[[], Bot | str], seconds: float, run: int) -> float:
 
 
 def _in_arena(workers: int, seconds: float) -> float:
-    """Actions a second, from the first game's end on."""
+    """Actions a second, once all processes play."""
     plan = ArenaPlan(("steady",) * SEATS, games=_ENOUGH_GAMES, seed="bench")
     with closing(play_games(plan, workers=workers)) as games:
-        next(games)
+        for _ in range(_WARM_GAMES * workers):
+            next(games)
         done, begun = 0, time.perf_counter()
         while time.perf_counter() - begun < seconds:
             done += next(games).actions

@@ -154,5 +154,32 @@ def public_view(state: State) -> list[object]:
 
 def state_digest(state: State) -> bytes:
     """SHA-256 of the public view as JSON without spaces: the same on every machine and client."""
-    text = json.dumps(public_view(state), separators=(",", ":"))
-    return hashlib.sha256(text.encode()).digest()
+    return hashlib.sha256(public_text(state).encode()).digest()
+
+
+def public_text(state: State) -> str:
+    """`public_view` as JSON without spaces.
+
+    Nearly all of it is players and properties: patterns write those in half the time of the encoder.
+    """
+    players = ",".join([_PLAYER % player_view(state, seat) for seat in range(state.seats)])
+    numbers: list[int] = []
+    for square in PROPERTIES:
+        numbers += property_view(state, square)
+    rest = [
+        turn_view(state),
+        auction_view(state),
+        debts_view(state),
+        [offer_view(offer) for offer in state.offers],
+        state.end_cause,
+    ]
+    return f"[[{players}],{_PROPERTIES % tuple(numbers)},{_ENCODER.encode(rest)[1:]}"
+
+
+def _pattern(fields: tuple[str, ...]) -> str:
+    return "[" + ",".join(["%d"] * len(fields)) + "]"
+
+
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
+_PLAYER: Final = _pattern(PLAYER_FIELDS)
+_PROPERTIES: Final = "[" + ",".join([_pattern(PROPERTY_FIELDS)] * len(PROPERTIES)) + "]"

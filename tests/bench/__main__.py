@@ -5,6 +5,7 @@ two hours of a busy one, can't be compared. Compare lines of one run, or two com
 """
 
 import argparse
+import os
 import platform
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/support"))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "tools"))
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import compiled_core
 from parts import PARTS, choose

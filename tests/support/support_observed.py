@@ -47,6 +47,9 @@ class Look:
 class ObservedEngine:
     """The engine, started as a child. Use as a context."""
 
+    command: tuple[str, ...] = (__file__,)
+    """What Python runs; the directory and the settings follow it."""
+
     def __init__(self, directory: Path, **settings: Any) -> None:
         """Run on the file in `directory` with these settings."""
         self._directory = directory
@@ -82,7 +85,7 @@ class ObservedEngine:
     async def __aenter__(self) -> Self:
         self._child = await asyncio.create_subprocess_exec(
             sys.executable,
-            __file__,
+            *self.command,
             self._directory,
             json.dumps(self._settings),
             stdin=asyncio.subprocess.PIPE,

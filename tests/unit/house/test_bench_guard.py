@@ -3,17 +3,21 @@
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import guard
 import guard_costs
+import guard_planted
 import guard_reference
 import opolyx_rules
 from guard_core import CoreCosts, ratios
 from guard_limits import SERVER, TOLERANCE, Verdict, judge, load, save
-from guard_planted import slower
+from guard_planted import slower, slower_engine
 from guard_works import Work, works_of_imported_core
+from opolyx_engine.table import Table
+from support_observed import ObservedEngine
 
 
 @pytest.mark.parametrize(
@@ -160,6 +164,35 @@ def test_the_guard_fails_where_something_is_slower(
 
     assert code == guard.main()
     assert (code == 1) is ("slower" in capsys.readouterr().out)
+
+
+async def test_a_planted_engine_is_what_is_started(tmp_path: Path) -> None:
+    child = tmp_path / "child.py"
+    child.write_text("import sys; print(7, flush=True); sys.stdin.read()")
+
+    class Child(ObservedEngine):
+        command = (str(child),)
+
+    async with Child(tmp_path) as engine:
+        assert engine.port == 7
+
+    assert (guard_planted.__file__, "engine", "12.5") == slower_engine(12.5).command
+
+
+def test_each_step_of_a_planted_engine_takes_so_much_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    burnt: list[float] = []
+    steps: list[object] = []
+    monkeypatch.setattr(Table, "plan", lambda *arguments: steps.append(arguments))
+    monkeypatch.setattr(guard_planted, "burn", burnt.append)
+    table: Any = Table
+    monkeypatch.setattr(guard_planted, "run", lambda _: table.plan("table", "roll"))
+
+    guard_planted._serve(250.0, tmp_path, {})
+
+    assert [0.00025] == burnt
+    assert [("table", "roll")] == steps
 
 
 def test_a_renewal_packs_the_core_and_keeps_the_servers_cost(

@@ -1,8 +1,7 @@
 """Makes guarded work slower on purpose, to prove that the guard notices: nothing else uses this.
 
-As a child process, `python guard_planted.py engine MICROSECONDS DIRECTORY SETTINGS` is an engine each of
-whose steps takes so many microseconds of CPU more, and `python guard_planted.py core TIMES ROUNDS` measures
-a core that takes so many times its CPU.
+As a child process, `python guard_planted.py engine TIMES DIRECTORY SETTINGS` is an engine that takes so many
+times its CPU for each step, and `python guard_planted.py core TIMES ROUNDS` measures such a core.
 """
 
 import json
@@ -38,11 +37,11 @@ def slower_core(times: float) -> CoreCosts:
     return CoreCosts((__file__, "core", str(times)))
 
 
-def slower_engine(more_us: float) -> type[ObservedEngine]:
-    """An engine each of whose steps takes so much more."""
+def slower_engine(times: float) -> type[ObservedEngine]:
+    """An engine that takes so many times its CPU for each step."""
 
     class SlowerEngine(ObservedEngine):
-        command = (__file__, "engine", f"{more_us:.1f}")
+        command = (__file__, "engine", str(times))
 
     return SlowerEngine
 
@@ -54,11 +53,13 @@ def burn(seconds: float) -> None:
         pass
 
 
-def _serve(more_us: float, directory: Path, settings: dict[str, Any]) -> int:
-    plan = Table.plan
+def _serve(times: float, directory: Path, settings: dict[str, Any]) -> int:
+    plan, since = Table.plan, time.process_time()
 
     def slow_plan(*arguments: Any) -> Any:
-        burn(more_us / 1e6)
+        nonlocal since
+        burn((time.process_time() - since) * (times - 1))  # of all that the last step took
+        since = time.process_time()
         return plan(*arguments)
 
     with mock.patch.object(Table, "plan", slow_plan):

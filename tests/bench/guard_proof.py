@@ -4,12 +4,9 @@
 """
 
 import argparse
-import asyncio
 import multiprocessing
 import os
-import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,10 +15,9 @@ from typing import Final
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
 
-from guard_costs import measure, stay_on_one_core
+from guard_costs import measure
 from guard_limits import Verdict, judge, load
 from guard_planted import slower_core, slower_engine
-from guard_server import ServerCost
 
 LOSS: Final = 1.25
 """How many times its cost a planted loss makes a piece of work."""
@@ -44,23 +40,14 @@ def main() -> int:
         print(f"clean {number + 1}{_beside(number)}: {_shown(verdicts)}; {took:.0f} s", flush=True)
     for number in range(chosen.planted):
         with _busy(number % 2 == 1):
-            engine = slower_engine(asyncio.run(_step_us()) * (LOSS - 1))
-            verdicts = judge(measure(limit, core=slower_core(LOSS), observed=engine), limit)
+            found = measure(limit, core=slower_core(LOSS), observed=slower_engine(LOSS))
+        verdicts = judge(found, limit)
         planted += len(verdicts)
         missed += sum(not one.slower for one in verdicts)
         print(f"planted {number + 1}{_beside(number)}: {_shown(verdicts)}", flush=True)
     print(f"{alarms} false alarms in {chosen.clean} runs")
     print(f"{missed} of {planted} planted losses missed")
     return 1 if alarms or missed else 0
-
-
-async def _step_us() -> float:
-    """What an action costs an engine that nothing is planted in."""
-    stay_on_one_core()
-    with tempfile.TemporaryDirectory(prefix="opolyx-guard-") as folder:
-        async with ServerCost.opened(Path(folder)) as found:
-            await found.measure(10)
-            return statistics.median(found.engine_us)
 
 
 def _shown(verdicts: list[Verdict]) -> str:

@@ -43,8 +43,6 @@ class ServerCost:
         self._bare = bare
         self._engine = engine
         self._ratios: list[float] = []
-        self.engine_us: list[float] = []
-        """What each round found for the engine alone."""
 
     @classmethod
     @asynccontextmanager
@@ -66,7 +64,6 @@ class ServerCost:
             bare = await self._bare.cost_us(_SLICE_SECONDS)
             engine = await self._engine.cost_us(_SLICE_SECONDS)
             self._ratios.append(engine / bare)
-            self.engine_us.append(engine)
 
     def cost(self) -> float:
         """How many times the bare server's CPU an action takes: the median of all rounds."""

@@ -176,23 +176,30 @@ async def test_a_planted_engine_is_what_is_started(tmp_path: Path) -> None:
     async with Child(tmp_path) as engine:
         assert engine.port == 7
 
-    assert (guard_planted.__file__, "engine", "12.5") == slower_engine(12.5).command
+    assert (guard_planted.__file__, "engine", "1.25") == slower_engine(1.25).command
 
 
-def test_each_step_of_a_planted_engine_takes_so_much_more(
+def test_each_step_of_a_planted_engine_takes_its_share_more(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     burnt: list[float] = []
     steps: list[object] = []
+    cpu = iter((10.0, 12.0, 12.0, 13.0, 13.0))
+    table: Any = Table
+
+    def serve(_: object) -> None:
+        table.plan("table", "roll")
+        table.plan("table", "buy")
+
     monkeypatch.setattr(Table, "plan", lambda *arguments: steps.append(arguments))
     monkeypatch.setattr(guard_planted, "burn", burnt.append)
-    table: Any = Table
-    monkeypatch.setattr(guard_planted, "run", lambda _: table.plan("table", "roll"))
+    monkeypatch.setattr(guard_planted, "run", serve)
+    monkeypatch.setattr("guard_planted.time.process_time", lambda: next(cpu))
 
-    guard_planted._serve(250.0, tmp_path, {})
+    guard_planted._serve(1.25, tmp_path, {})
 
-    assert [0.00025] == burnt
-    assert [("table", "roll")] == steps
+    assert [0.5, 0.25] == burnt
+    assert [("table", "roll"), ("table", "buy")] == steps
 
 
 def test_a_renewal_packs_the_core_and_keeps_the_servers_cost(

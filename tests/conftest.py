@@ -16,6 +16,11 @@ settings.load_profile("opolyx")
 os.environ["LC_ALL"] = "C.UTF-8"
 
 
+# Tests ask on one connection for more that is refused than any client would.
+for _service in ("ENGINE", "MATCHMAKER", "PROGRESSION"):
+    os.environ.setdefault(f"OPOLYX_{_service}_REFUSED_CALLS_PER_SECOND", "0")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""
     parser.addoption(

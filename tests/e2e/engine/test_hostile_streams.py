@@ -376,7 +376,7 @@ async def abandon(caller: Caller, game_id: str, step: int) -> None:
 
 
 async def test_hundreds_of_streams_leave_no_task_and_no_memory(tmp_path: Path) -> None:
-    limits: dict[str, Any] = {"refused_call_burst": 100_000, "refused_command_burst": 100_000}
+    limits: dict[str, Any] = {"refused_command_burst": 100_000}
     async with running_engine(tmp_path, **limits) as engine:
         game_id = await engine.new_game(people(2))
         caller = await engine.caller("p_w")

@@ -32,6 +32,7 @@ SHORT: Final[dict[str, Any]] = {
     "keepalive_timeout_seconds": 0.3,
     "request_seconds": 0.3,
 }
+FEW_REFUSED: Final[dict[str, Any]] = {"refused_calls_per_second": 5, "refused_call_burst": 20}
 BEGIN: Final = PREFACE + frame(SETTINGS, 0, 0)
 CALL: Final = frame(HEADERS, END_HEADERS, 1, headers(PATHS[0]))
 HALVES: Final = {
@@ -161,7 +162,7 @@ def calls(count: int, path: str, **metadata: str) -> bytes:
 async def test_who_is_refused_again_and_again_is_cut_off_and_others_play_on(
     tmp_path: Path, path: str
 ) -> None:
-    async with running_engine(tmp_path, refused_call_burst=20) as engine:
+    async with running_engine(tmp_path, **FEW_REFUSED) as engine:
         game_id = await engine.new_game(people(2))
         player = await engine.caller("p_0")
         stream = await player.play(game_id)
@@ -181,7 +182,7 @@ async def test_who_is_refused_again_and_again_is_cut_off_and_others_play_on(
 
 
 async def test_who_opens_streams_and_leaves_them_unused_is_cut_off(tmp_path: Path) -> None:
-    async with running_engine(tmp_path, refused_call_burst=20) as engine:
+    async with running_engine(tmp_path, **FEW_REFUSED) as engine:
         game_id = await engine.new_game(people(2))
         channel = await engine.channel(**{"grpc.use_local_subchannel_pool": 1})
         hostile = Caller(channel, engine.token("p_9"))

@@ -63,9 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make core-wheel", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "dist/core", help="where it goes")
     parser.add_argument("--pure", action="store_true", help="compile nothing")
-    parser.add_argument(
-        "--opt", default="1", choices="0123", help="as the compiler's -O; 3 takes ten times as long"
-    )
+    parser.add_argument("--opt", default="1", choices="0123", help="as the compiler's -O")
     chosen = parser.parse_args()
     compiles = not chosen.pure and has_compiler()
     wheel = build(chosen.out, compiled=compiles, opt=chosen.opt)

@@ -194,6 +194,25 @@ async def test_who_calls_is_told_what_was_wrong(tmp_path: Path) -> None:
         assert str(grpc.StatusCode.UNAUTHENTICATED.value[0]) == answer.trailers["grpc-status"]
 
 
+@pytest.mark.parametrize(
+    "service", ["engine.v1.Engine", "matchmaker.v1.Matchmaker", "progression.v1.Progression"]
+)
+async def test_a_call_without_a_token_is_refused_by_the_edge_itself(
+    tmp_path: Path, service: str
+) -> None:
+    async with running_edge(tmp_path, []) as edge:  # there is nobody behind it
+        method = f"/opolyx.{service}Service/Anything"
+        headers = web_headers("any")
+        del headers["authorization"]
+        answer = await web_call(edge, method, b"", headers)
+        told = {**answer.headers, **answer.trailers}
+        assert str(grpc.StatusCode.UNAUTHENTICATED.value[0]) == told["grpc-status"]
+        assert "token" in told["grpc-message"]
+        answer = await web_call(edge, method, b"", web_headers("any"))
+        told = {**answer.headers, **answer.trailers}
+        assert str(grpc.StatusCode.UNAVAILABLE.value[0]) == told["grpc-status"]
+
+
 async def test_all_calls_of_a_game_come_to_one_engine(tmp_path: Path) -> None:
     async with behind_the_edge(tmp_path) as (engines, _, edge):
         heard = [heard_by(engine) for engine in engines]

@@ -103,6 +103,7 @@ class Blows:
             if self._store_lock.locked():
                 return
             work = self._strike_store()
+            self._summary.blows.append((time.time(), kind))
         else:
             targets = self._others if kind == "other" else self._replicas
             free = [one for one in targets if one not in self._struck]
@@ -110,6 +111,7 @@ class Blows:
                 return
             program = self._rng.choice(free)
             self._struck.add(program)
+            self._summary.blows.append((time.time(), f"{kind} {program.name}"))
             work = (
                 self._strike_other(program)
                 if kind == "other"

@@ -39,12 +39,23 @@ class Summary:
     running_at_kills: list[int] = field(default_factory=list)
     """Games that ran, at each kill."""
 
+    blows: list[tuple[float, str]] = field(default_factory=list)
+    """When each blow was, Unix seconds, and what it was."""
+
     took_s: float = 0.0
     """How long it took."""
 
     def wrong(self, problem: str) -> None:
         """Note a broken promise."""
         self.problems.append(problem)
+
+    def blows_before(self, at_s: float, within_s: float) -> str:
+        """The blows in the seconds before a time, each with how long before it was."""
+        return ", ".join(
+            f"{what} -{at_s - when:.0f} s"
+            for when, what in self.blows
+            if 0 <= at_s - when <= within_s
+        )
 
     def table(self) -> str:
         """All of it, as lines."""

@@ -14,6 +14,7 @@ from opolyx_sdk.local.verify import verify_replay
 from support_chaos_ledger import Ledger, Summary
 
 _LOOKS: Final = 300
+_BEFORE_S: Final = 15.0
 
 Rows = Iterable[tuple[str, int, bytes]]
 """Records of a game: command's key, seq and body."""
@@ -55,9 +56,16 @@ class Promises:
             action = record["action"]
             if action and action[0] == TIME_OUT and action[1] in ledger.seats:
                 self._summary.counts["turns lost to the clock"] += 1
+                before = records[record["seq"] - 1]
+                silent_s = (record["at_unix_ms"] - before["at_unix_ms"]) / 1000
+                seen = "seen" if before["seq"] in ledger.digests else "seen by no client"
+                blows = self._summary.blows_before(
+                    record["at_unix_ms"] / 1000, silent_s + _BEFORE_S
+                )
                 self._summary.wrong(
                     f"{game_id}: seat {action[1]} lost a turn to the clock at update {record['seq']}"
-                    f" of {max(records)}, {_seconds_into(records, record)} s into the game"
+                    f" of {max(records)}, {_seconds_into(records, record)} s into the game;"
+                    f" the update before was {silent_s:.0f} s earlier and {seen}; blows: {blows}"
                 )
 
     async def check_awards(self, read: Callable[[], Awaitable[Awards]]) -> None:

@@ -1,10 +1,10 @@
 """What becomes of an account whose commands are refused again and again.
 
 A refusal costs as much as a move. So each account has a budget of commands that are not accepted, and
-of streams that it opens and leaves without a word; past it, its streams aren't read for a while, twice as long each time, up to a few seconds: what it
-sends then waits on its own side of the wire. When that doesn't help, the stream is ended and the
-account's streams aren't taken for a while, twice as long each time, too. A command that is accepted
-begins anew.
+of streams that it opens and leaves without a word. Past it, its streams aren't read for a while, twice
+as long each time, up to a few seconds: what it sends then waits on its own side of the wire. When that
+doesn't help, the stream is ended and the account's streams aren't taken for a while, twice as long each
+time, too. A command that is accepted begins anew.
 """
 
 from collections import OrderedDict

@@ -17,7 +17,7 @@ from opolyx_engine.rpc.check_table import check_table
 from opolyx_matchmaker.bots import BotDirectory
 from opolyx_matchmaker.facts import FactFollower
 from opolyx_matchmaker.grants import SeatGrant
-from opolyx_matchmaker.lobby import Lobby, RoomWish
+from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.metrics import MatchmakerMetrics
 from opolyx_matchmaker.parts import Parts
 from opolyx_matchmaker.peers import (
@@ -34,6 +34,7 @@ from opolyx_matchmaker.peers import (
 from opolyx_matchmaker.queue import MatchQueue
 from opolyx_matchmaker.revocations import Revocations
 from opolyx_matchmaker.room import Room, RoomOptions
+from opolyx_matchmaker.room_wish import RoomWish
 from opolyx_matchmaker.search import SearchNews
 from opolyx_matchmaker.settings import MatchmakerSettings
 from opolyx_matchmaker.start import Starter

@@ -1,7 +1,7 @@
 """What people do with rooms: each call is one step of the store, and its news to those who watch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from opolyx_matchmaker.bots import bot_unavailable, built_in
@@ -39,6 +39,7 @@ from opolyx_matchmaker.room_changes import (
     withdraw,
 )
 from opolyx_matchmaker.room_refusal import RefusalKind, RoomRefusal
+from opolyx_matchmaker.room_wish import RoomWish
 from opolyx_matchmaker.shown_grants import ShownGrants
 from opolyx_matchmaker.start import Starter
 from opolyx_matchmaker.store.base import Placement, Transition
@@ -47,29 +48,6 @@ from opolyx_servicekit.access import Principal
 from opolyx_servicekit.errors import FailedPrecondition
 
 _LONGEST_REQUEST_ID: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class RoomWish:
-    """The room that somebody wants to open."""
-
-    request_id: str
-    """Made by the caller; the same again gets the same room."""
-
-    ruleset: str
-    """The ruleset."""
-
-    seats: int
-    """How many seats."""
-
-    public: bool
-    """Whether it is listed."""
-
-    options: RoomOptions
-    """What the house changes."""
-
-    nonce: bytes
-    """The caller's share in the dice."""
 
 
 class Lobby:

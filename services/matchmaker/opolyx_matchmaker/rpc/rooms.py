@@ -4,9 +4,10 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from opolyx.matchmaker.v1 import matchmaker_service_pb2 as pb
-from opolyx_matchmaker.lobby import Lobby, RoomWish
+from opolyx_matchmaker.lobby import Lobby
 from opolyx_matchmaker.refusals import bad_field
 from opolyx_matchmaker.room import Room, RoomState
+from opolyx_matchmaker.room_wish import RoomWish
 from opolyx_matchmaker.rpc import convert
 from opolyx_matchmaker.rpc.stream_check import StreamCheck
 from opolyx_matchmaker.watch import RoomBoard, StreamLimit

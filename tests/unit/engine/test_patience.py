@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
-from opolyx.engine.v1 import refusal_pb2
+from opolyx.engine.v1 import error_pb2, refusal_pb2
+from opolyx_engine.command import BUSY, MOVED, STORE_AWAY
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.rpc.patience import Patience
 from opolyx_engine.settings import EngineSettings
@@ -77,6 +78,17 @@ async def test_each_hold_is_twice_as_long_as_the_last(given: Given) -> None:
 async def test_what_comes_while_an_account_is_held_makes_it_no_longer(given: Given) -> None:
     given.refuse(BURST + 500)
     assert HOLDS_MS[0] == await given.held_ms()
+
+
+@pytest.mark.parametrize(("reason", "held_ms"), [(MOVED, 0), (STORE_AWAY, 0), (BUSY, 50)])
+async def test_what_is_to_be_sent_again_counts_only_if_the_account_crowds(
+    given: Given, reason: str, held_ms: int
+) -> None:
+    wire = error_pb2.ErrorReason.Value(f"ERROR_REASON_{reason}")
+    again = pb.CommandResult(retry=pb.Retry(retry_after_ms=200, reason=wire))
+    for _ in range(BURST + 1):
+        given.patience.note(FLOODER, again)
+    assert held_ms == await given.held_ms()
 
 
 async def test_a_command_that_is_accepted_begins_anew(given: Given) -> None:

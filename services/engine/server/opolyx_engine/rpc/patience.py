@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from opolyx.engine.v1 import engine_service_pb2 as pb
+from opolyx.engine.v1 import error_pb2
+from opolyx_engine.command import BUSY
 from opolyx_engine.errors import too_often
 from opolyx_engine.metrics import EngineMetrics
 from opolyx_engine.settings import EngineSettings
@@ -21,6 +23,7 @@ from opolyx_servicekit.rates import Bucket
 from opolyx_servicekit.wall_clock import Clock
 
 _WHAT: Final = "refused_commands"
+_CROWDED: Final = error_pb2.ErrorReason.Value(f"ERROR_REASON_{BUSY}")
 _FIRST_HOLD_MS: Final = 50
 _MOST_HOLDS: Final = 8  # the last is 6.4 s long, all together are 13 s
 _FIRST_SHUT_MS: Final = 5_000
@@ -60,8 +63,10 @@ class Patience:
 
     def note(self, principal: Principal, result: pb.CommandResult) -> None:
         """A command of the account was answered."""
-        if not result.HasField("accepted"):
+        if result.HasField("refusal") or result.retry.reason == _CROWDED:
             self.note_nonsense(principal)
+        elif not result.HasField("accepted"):
+            return  # an outage, or a game that moved, is nobody's fault
         elif (account := self._accounts.get(principal.subject)) is not None:
             account.holds = 0
 

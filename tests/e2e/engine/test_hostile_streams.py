@@ -194,7 +194,11 @@ def hostile_actions(chance: random.Random) -> list[action_pb2.Action]:
 
 
 async def test_actions_with_any_numbers_are_judged_in_every_phase(tmp_path: Path) -> None:
-    limits: dict[str, Any] = {"commands_per_second": 100_000, "command_burst": 100_000}
+    limits: dict[str, Any] = {
+        "commands_per_second": 100_000,
+        "command_burst": 100_000,
+        "refused_command_burst": 100_000,
+    }
     chance = random.Random(9)
     async with running_engine(tmp_path, **limits) as engine:
         game_id = await engine.new_game(people(3))
